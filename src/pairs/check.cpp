@@ -13,7 +13,7 @@ struct Side {
   cost::Options options;
 };
 
-Side count(const arch::Architecture& model, cost::Options options) {
+Side count_rows(const arch::Architecture& model, cost::Options options) {
   if (options.context == 0) options.context = model.context;
   return {cost::ledger(model, options), options};
 }
@@ -65,8 +65,8 @@ PairCheck check_pair(const Manifest& manifest, const Pair& pair, const Open& ope
   PairCheck result{pair.name, pair.baseline, pair.match, true, !pair.baseline_rows.empty(), false,
                    {}};
   const auto& tolerance = tolerance_of(manifest, pair);
-  const Side baseline = count(open(pair.baseline), manifest.options);
-  const Side match = count(open(pair.match), manifest.options);
+  const Side baseline = count_rows(open(pair.baseline), manifest.options);
+  const Side match = count_rows(open(pair.match), manifest.options);
   const Recorded baseline_now = contributions(baseline, tolerance);
   const Recorded match_now = contributions(match, tolerance);
   for (const solve::BudgetTolerance& t : tolerance) {
@@ -104,8 +104,8 @@ Manifest record(const Manifest& manifest, const Open& open) {
   Manifest result = manifest;
   for (Pair& pair : result.pairs) {
     const auto& tolerance = tolerance_of(manifest, pair);
-    pair.baseline_rows = contributions(count(open(pair.baseline), manifest.options), tolerance);
-    pair.match_rows = contributions(count(open(pair.match), manifest.options), tolerance);
+    pair.baseline_rows = contributions(count_rows(open(pair.baseline), manifest.options), tolerance);
+    pair.match_rows = contributions(count_rows(open(pair.match), manifest.options), tolerance);
   }
   return result;
 }
