@@ -54,6 +54,7 @@ struct Attention {
   // Sliding window of each layer of the segment, in tokens, 0 = full attention. The pattern
   // repeats over the segment's layers; empty means all full.
   std::vector<std::int64_t> windows;
+  bool chunked = false;  // windows are chunks: a query sees its own chunk only (Llama 4)
   bool operator==(const Attention&) const = default;
 };
 

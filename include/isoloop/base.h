@@ -10,6 +10,7 @@
 #include <array>
 #include <compare>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -36,7 +37,7 @@ class Error : public std::exception {
   Error(ErrorKind kind, std::string message, std::string where = {}, std::string hint = {});
   ErrorKind kind;
   std::string message, where, hint;
-  /// "where: message" with the hint on a second line.
+  /// "where: message" and, on a second line, "  hint: ..."; either part only if there is one.
   const char* what() const noexcept override { return text_.c_str(); }
 
  private:
@@ -227,9 +228,11 @@ Bytes bytes(const Params& params, DType dtype);
 std::string decimal(const Ratio& value, int digits);
 /// Thousands separated by commas: "6,919,161,856"; a non-integer keeps two decimals.
 std::string grouped(const Ratio& value);
-/// Three significant digits and a scale letter: "6.92B", "209M", "4.1K".
+/// Three significant digits and a scale letter K, M, B or T: "6.92B", "209M", "4.10K". An integer
+/// below 1000 stays as it is: "512". Outside 1e-3 .. 1e15: "7.00e24".
 std::string scaled(const Ratio& value);
-/// Signed percentage, "+0.12 %"; value is a fraction.
+/// Signed percentage, "+0.12 %"; value is a fraction. Only an exact zero has no sign, so "+0.00 %"
+/// tells that there is a difference.
 std::string percent(const Ratio& value, int digits = 2);
 /// Binary prefix: "12.0 KiB".
 std::string byte_text(const Ratio& bytes);
