@@ -1,6 +1,6 @@
-// Exact rational arithmetic. Sums and products divide common factors out before they multiply, so
-// a product overflows only if its result does; comparison walks continued fractions and never
-// multiplies at all.
+// Exact rational arithmetic. Common factors are divided out before anything is multiplied, so a
+// product overflows only if its result does, a sum only if its result or the least common
+// denominator does. Comparison walks continued fractions and never multiplies at all.
 //
 // Source: Knuth, The Art of Computer Programming vol. 2, section 4.5.1 (rational arithmetic) and
 // 4.5.3 (continued fractions). Held by tests/base/ratio_test.cpp.
@@ -35,26 +35,42 @@ uint128 common_factor(Int a, Int b) {
   return detail::gcd(detail::magnitude(a), detail::magnitude(b));
 }
 
-/// a + sign * c over the least common denominator; `add` is + or - of two integers.
-template <class Add>
-Ratio sum(const Ratio& a, const Ratio& b, Add add) {
-  if (a.is_integer() && b.is_integer()) return Ratio(add(a.num(), b.num()));
-  const uint128 common = common_factor(a.den(), b.den());
-  const Int a_part = reduced(a.den(), common), b_part = reduced(b.den(), common);
-  const Int top = add(a.num() * b_part, b.num() * a_part);
-  // What is left to divide out can only be a factor of `common` (Knuth 4.5.1).
-  const uint128 rest = detail::gcd(detail::magnitude(top), common);
-  return Ratio(reduced(top, rest), a_part * reduced(b.den(), rest));
+/// What a exceeds floor(a) by, times the denominator: 0 <= result < den.
+uint128 fraction(const Ratio& a) {
+  const int128 rest = a.num().raw() % a.den().raw();
+  return static_cast<uint128>(rest < 0 ? rest + a.den().raw() : rest);
 }
 
 }  // namespace
 
 Ratio operator+(const Ratio& a, const Ratio& b) {
-  return sum(a, b, [](Int x, Int y) { return x + y; });
+  if (a.is_integer() && b.is_integer()) return Ratio(a.num() + b.num());
+  const uint128 common = common_factor(a.den(), b.den());
+  const Int a_part = reduced(a.den(), common), b_part = reduced(b.den(), common);
+  const uint128 least = detail::magnitude(a_part * b.den());  // common denominator, below 2^127
+  // Whole parts apart from fractions: the sum of two fractions is below 2 * least < 2^128.
+  Int whole = floor(a) + floor(b);
+  uint128 top = fraction(a) * detail::magnitude(b_part) + fraction(b) * detail::magnitude(a_part);
+  if (top >= least) {
+    top -= least;
+    whole += 1;
+  }
+  // What is left to divide out can only be a factor of `common` (Knuth 4.5.1).
+  const uint128 rest = detail::gcd(top, common);
+  const Int den = detail::with_sign(false, least / rest, "addition");
+  const Int over = detail::with_sign(false, top / rest, "addition");
+  // Towards zero first, so that the product stays within the result.
+  Ratio result;  // already in lowest terms
+  result.num_ = whole < 0 ? (whole + 1) * den - (den - over) : whole * den + over;
+  result.den_ = den;
+  return result;
 }
 
 Ratio operator-(const Ratio& a, const Ratio& b) {
-  return sum(a, b, [](Int x, Int y) { return x - y; });
+  if (a.is_integer() && b.is_integer()) return Ratio(a.num() - b.num());
+  Ratio opposite = b;
+  opposite.num_ = -b.num_;
+  return a + opposite;
 }
 
 Ratio operator*(const Ratio& a, const Ratio& b) {

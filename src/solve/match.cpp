@@ -1,0 +1,138 @@
+// Matching: state the question, search, and when nothing is within tolerance say what would help.
+//
+// Held by tests/solve/match_test.cpp and, for the paper's grid, tests/cli/grid_test.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "solve/remedies.h"
+#include "solve/statement.h"
+
+namespace isoloop::solve {
+namespace detail {
+namespace {
+
+void check_request(const MatchRequest& r) {
+  for (const auto& [unknown, value] : r.fixed) {
+    if (r.freed.contains(unknown))
+      throw usage_error(fmt::format("{} is both fixed and freed", name(unknown)), "--fix, --free",
+                        "keep one of the two");
+    if (value < (unknown == Unknown::loop_span ? 0 : 1))
+      throw usage_error(fmt::format("{} = {} is not a size", name(unknown), value), "--fix",
+                        "dimensions are positive whole numbers");
+  }
+  for (const auto& [unknown, range] : r.freed)
+    if (range && (range->low < 0 || range->step < 1 || range->low > range->high))
+      throw usage_error(fmt::format("{}={}:{}:{} is not a range", name(unknown), range->low,
+                                    range->high, range->step),
+                        "--free", "write low:high:step with low <= high and step >= 1");
+  for (const BudgetTolerance& budget : r.budgets)
+    if (budget.tolerance < Ratio(0))
+      throw usage_error(fmt::format("a tolerance of {} for {} is negative",
+                                    percent(budget.tolerance), cost::name(budget.budget).name),
+                        "--tol", "tolerances are zero or more, e.g. flops=1%");
+  if (r.top < 1) throw usage_error("0 answers asked for", "--top", "--top takes 1 or more");
+}
+
+std::vector<Ratio> targets_of(const MatchRequest& r) {
+  cost::Options options = r.options;
+  if (options.context == 0) options.context = r.baseline.context;
+  const auto rows = cost::ledger(r.baseline, options);
+  std::vector<Ratio> targets;
+  for (const BudgetTolerance& budget : r.budgets) {
+    targets.push_back(cost::total(rows, budget.budget, options));
+    if (targets.back() == Ratio(0))
+      throw usage_error(fmt::format("the baseline's {} is zero, nothing can match it",
+                                    cost::name(budget.budget).name),
+                        "--tol", "leave this budget out");
+  }
+  return targets;
+}
+
+}  // namespace
+
+MatchAnswer read_answer(const MatchRequest& request, const Statement& statement,
+                        const Answer& answer) {
+  const ShapeClass& shapes = statement.shapes[answer.case_index];
+  MatchAnswer result;
+  result.architecture = shapes.architecture;
+  for (std::size_t v = 0; v < statement.unknowns.size(); ++v) {
+    assign(result.architecture, statement.unknowns[v], answer.values[v]);
+    result.values[statement.unknowns[v]] = answer.values[v];
+  }
+  const Shape& shape = shapes.shapes.front();
+  result.loop = shape.loop;
+  result.depth = shape.depth;
+  result.values[Unknown::depth] = shape.depth;
+  result.values[Unknown::loop_start] = shape.loop.first;
+  result.values[Unknown::loop_span] = shape.loop.span;
+  result.values[Unknown::loop_visits] = shape.loop.visits;
+  result.mismatch = answer.mismatch;
+  result.largest = answer.largest();
+  result.within = true;
+  for (std::size_t m = 0; m < answer.mismatch.size(); ++m)
+    if (abs(answer.mismatch[m]) > request.budgets[m].tolerance) result.within = false;
+  result.architecture.name =
+      fmt::format("{}-{}", request.baseline.name,
+                  shape.loop.span == 0 ? "match" : arch::loop_text(shape.loop, shape.depth));
+  std::replace(result.architecture.name.begin(), result.architecture.name.end(), ' ', '-');
+  return result;
+}
+
+std::vector<MatchAnswer> read_answers(const MatchRequest& request, const Statement& statement,
+                                      const std::vector<Answer>& answers) {
+  std::vector<MatchAnswer> result;
+  for (const Answer& answer : answers) {
+    result.push_back(read_answer(request, statement, answer));
+    const std::vector<std::string> wrong = verify(request, result.back());
+    if (!wrong.empty())
+      throw internal_error(fmt::format("the verifier rejects an answer: {}", wrong.front()));
+  }
+  return result;
+}
+
+/// The nearest miss: the same problem with every tolerance as a unit, not a limit.
+void find_nearest(const MatchRequest& request, Statement& statement, MatchResult& result) {
+  Problem& problem = statement.problem;
+  for (Measure& measure : problem.measures) measure.cap.reset();
+  problem.criteria.insert(problem.criteria.begin(), {Criterion::Kind::largest_mismatch, 0, 0});
+  problem.keep = 1;
+  const Result found = search_widening(problem);
+  if (found.answers.empty()) return;
+  result.nearest = read_answers(request, statement, found.answers).front();
+  Ratio worst = -1;
+  for (std::size_t m = 0; m < problem.measures.size(); ++m) {
+    const Ratio tolerance = problem.measures[m].tolerance;
+    const Ratio off = abs(result.nearest->mismatch[m]);
+    const Ratio units = tolerance == Ratio(0) ? off * Ratio(1'000'000) : off / tolerance;
+    if (units > worst) {
+      worst = units;
+      result.binding = problem.measures[m].name;
+    }
+  }
+}
+
+}  // namespace detail
+
+MatchResult match(const MatchRequest& given) {
+  MatchRequest request = given;
+  if (request.budgets.empty()) request.budgets = default_budgets();
+  detail::check_request(request);
+  arch::validate(request.baseline);
+  MatchResult result;
+  result.budgets = request.budgets;
+  result.targets = detail::targets_of(request);
+  detail::Statement statement = detail::state(request, result.targets);
+  result.assumptions = statement.assumptions;
+  for (const Variable& v : statement.problem.variables) result.domains.emplace_back(v.name, v.domain);
+  const Result found = search_widening(statement.problem);
+  result.certificate = found.certificate;
+  result.answers = detail::read_answers(request, statement, found.answers);
+  if (!result.answers.empty()) return result;
+  detail::find_nearest(request, statement, result);
+  if (request.remedies) result.remedies = detail::find_remedies(request, result);
+  return result;
+}
+
+}  // namespace isoloop::solve

@@ -1,0 +1,386 @@
+// Exact search over integer boxes by interval bounds.
+//
+// Every measure is a polynomial with non-negative coefficients, so over a box of unknowns it lies
+// between its values at the lower and at the upper corner. That one fact gives all the pruning:
+//
+//   * value at the lower corner > what the best answer so far allows    -> no point of the box helps
+//   * value at the upper corner < what it requires                      -> likewise
+//   * with all other unknowns at a corner, one unknown can be bounded by solving a one-unknown
+//     inequality, which shrinks its range (the last unknown's range then holds at most the few
+//     values that exact inversion leaves)
+//
+// Example that fits: FLOPs = a + b f + c E and params = p + q E + r E f with bands around their
+// targets: the FLOPs band leaves a few f, each f leaves zero or one E. Example that does not: a
+// budget that falls when an unknown grows (then the corners are the wrong ones); search() refuses
+// negative coefficients.
+//
+// Overflow: the upper corner of the whole space is evaluated once with checked integers. Since
+// nothing inside the space exceeds it, the inner loops use plain 128-bit arithmetic.
+//
+// Proof by counting: each subtree cut off is added to `pruned` with all its points, so
+// visited + pruned == points is an invariant that the tests and `match` check.
+//
+// Equal scores are kept or replaced by a total order (the unknowns' values last), never by order
+// of discovery; so the answer does not depend on the search order.
+// Held by tests/solve/search_test.cpp against brute force.
+#include <algorithm>
+#include <limits>
+
+#include "solve/search_internal.h"
+
+namespace isoloop::solve {
+
+Ratio Answer::largest() const {
+  Ratio result = 0;
+  for (const Ratio& m : mismatch) result = std::max(result, abs(m));
+  return result;
+}
+
+namespace detail {
+namespace {
+
+constexpr int bits_per_exponent = 4;
+constexpr std::uint64_t exponent_mask = 15;
+
+int exponent(std::uint64_t key, std::size_t variable) {
+  return static_cast<int>((key >> (bits_per_exponent * variable)) & exponent_mask);
+}
+
+/// floor(a / b) for a >= 0, b > 0, in 64 bits when both fit.
+int128 quotient(int128 a, int128 b) {
+  constexpr int128 limit = std::numeric_limits<std::int64_t>::max();
+  if (a <= limit && b <= limit)
+    return static_cast<std::int64_t>(a) / static_cast<std::int64_t>(b);
+  return a / b;
+}
+
+/// ceil(a / b) for a >= 0; 0 where b is 0.
+int128 up(int128 a, int128 b) { return b > 0 ? (a + b - 1) / b : 0; }
+
+}  // namespace
+
+void substitute(const Terms& from, std::size_t variable, std::int64_t value, Terms& to) {
+  to.clear();
+  for (Term term : from) {
+    for (int e = exponent(term.key, variable); e > 0; --e) term.coefficient *= value;
+    term.key &= ~(exponent_mask << (bits_per_exponent * variable));
+    const auto same = std::find_if(to.begin(), to.end(),
+                                   [&](const Term& t) { return t.key == term.key; });
+    if (same == to.end())
+      to.push_back(term);
+    else
+      same->coefficient += term.coefficient;
+  }
+}
+
+Searcher::Searcher(const Problem& problem) : problem_(problem) {
+  for (std::size_t m = 0; m < problem.measures.size(); ++m) add_measure(m);
+  levels_.resize(problem.order.size() + 1);
+  for (Level& level : levels_) level.terms.resize(problem.measures.size());
+  pruned_.assign(problem.measures.size() + problem.rules.size(), 0);
+  subtree_.assign(problem.order.size() + 1, 1);
+  for (std::size_t i = problem.order.size(); i-- > 0;)
+    subtree_[i] = subtree_[i + 1] * Int(problem.variables[problem.order[i]].domain.size());
+  tighten();
+}
+
+/// Clears denominators so that all cases of a measure share one integer scale, and checks the
+/// upper corner.
+void Searcher::add_measure(std::size_t m) {
+  const Measure& measure = problem_.measures[m];
+  Int scale = measure.target.den();
+  for (const Case& c : problem_.cases)
+    for (const auto& [monomial, coefficient] : c.values[m].terms()) {
+      if (coefficient < Ratio(0)) throw internal_error("a budget with a negative coefficient");
+      scale = exact_div(scale * coefficient.den(), gcd(scale, coefficient.den()));
+    }
+  scales_.push_back(scale);
+  targets_.push_back((measure.target * Ratio(scale)).num());
+  std::vector<Int> corner;
+  for (const Variable& v : problem_.variables) corner.emplace_back(v.domain.back());
+  for (const Case& c : problem_.cases) {
+    const Ratio top = c.values[m].at(corner) * Ratio(scale) + Ratio(targets_.back());
+    (void)(top * Ratio(4));  // headroom for differences; throws on overflow
+    top_corner_ = std::max(top_corner_, top.num());
+  }
+}
+
+Terms Searcher::integer_terms(const Poly& poly, const Int& scale) const {
+  Terms terms;
+  for (const auto& [monomial, coefficient] : poly.terms()) {
+    Term term;
+    for (std::size_t v = 0; v < monomial.size(); ++v) {
+      if (monomial[v] > exponent_mask) throw internal_error("an exponent above 15");
+      if (monomial[v] > 0)
+        term.key |= static_cast<std::uint64_t>(monomial[v]) << (bits_per_exponent * v);
+    }
+    term.coefficient = (coefficient * Ratio(scale)).num().raw();
+    if (term.coefficient != 0) terms.push_back(term);
+  }
+  return terms;
+}
+
+/// Allowed band of each measure, from its cap and from the worst answer kept.
+void Searcher::tighten() {
+  bands_.resize(targets_.size());
+  for (std::size_t m = 0; m < targets_.size(); ++m) {
+    const Measure& measure = problem_.measures[m];
+    std::optional<Ratio> units = measure.cap;
+    if (const std::optional<Ratio> best = units_allowed(m); best && (!units || *best < *units))
+      units = best;
+    Band& band = bands_[m];
+    if (!units && measure.tolerance != Ratio(0)) {
+      band = {0, top_corner_.raw()};
+      continue;
+    }
+    const Ratio slack = units ? *units * measure.tolerance * Ratio(targets_[m]) : Ratio(0);
+    band.low = std::max<int128>(0, (targets_[m] - floor(slack)).raw());
+    band.high = (targets_[m] + floor(slack)).raw();
+  }
+}
+
+/// How far measure m may be off, in units of its tolerance, to still beat or equal the last answer
+/// kept; none if the first criterion says nothing about it.
+std::optional<Ratio> Searcher::units_allowed(std::size_t m) const {
+  if (answers_.size() < problem_.keep || problem_.criteria.empty()) return std::nullopt;
+  const Criterion& first = problem_.criteria.front();
+  const bool speaks = first.kind == Criterion::Kind::largest_mismatch ||
+                      first.kind == Criterion::Kind::sum_of_mismatches ||
+                      (first.kind == Criterion::Kind::mismatch && first.index == m);
+  return speaks ? std::optional<Ratio>(answers_.back().score.front()) : std::nullopt;
+}
+
+Result Searcher::run() {
+  for (case_ = 0; case_ < problem_.cases.size(); ++case_) {
+    const Case& c = problem_.cases[case_];
+    Level& root = levels_.front();
+    for (std::size_t m = 0; m < targets_.size(); ++m)
+      root.terms[m] = integer_terms(c.values[m], scales_[m]);
+    root.low.assign(problem_.variables.size(), 0);
+    root.high.clear();
+    for (const Variable& v : problem_.variables)
+      root.high.push_back(static_cast<std::int32_t>(v.domain.size()) - 1);
+    root.low_reason.assign(problem_.variables.size(), 0);
+    root.high_reason.assign(problem_.variables.size(), 0);
+    certificate_.points += subtree_.front() * c.multiplicity;
+    visit(0);
+  }
+  return finish();
+}
+
+Result Searcher::finish() {
+  for (std::size_t i = 0; i < pruned_.size(); ++i) {
+    const std::size_t measures = problem_.measures.size();
+    const std::string& by =
+        i < measures ? problem_.measures[i].name : problem_.rules[i - measures].name;
+    if (pruned_[i] == Int(0)) continue;
+    const auto same = std::find_if(certificate_.pruned.begin(), certificate_.pruned.end(),
+                                   [&](const auto& entry) { return entry.first == by; });
+    if (same == certificate_.pruned.end())
+      certificate_.pruned.emplace_back(by, pruned_[i]);
+    else
+      same->second += pruned_[i];
+  }
+  Int sum = certificate_.visited;
+  for (const auto& [by, points] : certificate_.pruned) sum += points;
+  if (sum != certificate_.points) throw internal_error("the search lost count of its space");
+  return {std::move(answers_), std::move(certificate_)};
+}
+
+void Searcher::prune(std::size_t reason, Int points) {
+  pruned_[reason] += points * problem_.cases[case_].multiplicity;
+}
+
+/// One node: unknowns order[0..depth) are fixed, the rest have ranges.
+void Searcher::visit(std::size_t depth) {
+  certificate_.nodes += 1;
+  Level& level = levels_[depth];
+  if (const std::optional<std::size_t> reason = narrow(level, depth)) {
+    prune(*reason, subtree_[depth]);
+    return;
+  }
+  if (depth == problem_.order.size()) {
+    leaf(level);
+    return;
+  }
+  const std::size_t v = problem_.order[depth];
+  const std::vector<std::int64_t>& domain = problem_.variables[v].domain;
+  const Int below = subtree_[depth + 1];
+  const std::int32_t low = level.low[v], high = level.high[v];
+  if (low > 0) prune(level.low_reason[v], below * Int(low));
+  const std::int64_t above = static_cast<std::int64_t>(domain.size()) - 1 - high;
+  if (above > 0) prune(level.high_reason[v], below * Int(above));
+  Level& next = levels_[depth + 1];
+  for (std::int32_t i = low; i <= high; ++i) {
+    next.low = level.low;
+    next.high = level.high;
+    next.low_reason = level.low_reason;
+    next.high_reason = level.high_reason;
+    next.low[v] = next.high[v] = i;
+    for (std::size_t m = 0; m < targets_.size(); ++m)
+      substitute(level.terms[m], v, domain[static_cast<std::size_t>(i)], next.terms[m]);
+    visit(depth + 1);
+  }
+}
+
+/// Shrinks ranges until nothing changes (few rounds). Returns the measure or rule that leaves
+/// nothing, if one does.
+std::optional<std::size_t> Searcher::narrow(Level& level, std::size_t depth) const {
+  constexpr int rounds = 4;  // more gains little: children narrow again
+  for (int round = 0; round < rounds; ++round) {
+    bool changed = false;
+    for (std::size_t r = 0; r < problem_.rules.size(); ++r)
+      if (!narrow_by_rule(level, r, changed)) return problem_.measures.size() + r;
+    for (std::size_t m = 0; m < targets_.size(); ++m)
+      if (!narrow_by_measure(level, m, depth, changed)) return m;
+    if (!changed) break;
+  }
+  return std::nullopt;
+}
+
+std::int64_t Searcher::value_at(const std::vector<std::int32_t>& index, std::size_t v) const {
+  return problem_.variables[v].domain[static_cast<std::size_t>(index[v])];
+}
+
+/// Value of one term at a corner, without `skip` to the power e: e * x^(e-1) is put in its place
+/// (the slope in that unknown).
+int128 Searcher::corner(const Term& term, const std::vector<std::int32_t>& index,
+                        std::size_t depth, std::optional<std::size_t> slope_in,
+                        std::int64_t slope_at) const {
+  int128 product = term.coefficient;
+  if (term.key == 0) return product;
+  for (std::size_t i = depth; i < problem_.order.size(); ++i) {
+    const std::size_t v = problem_.order[i];
+    int e = exponent(term.key, v);
+    if (e == 0) continue;
+    std::int64_t x = value_at(index, v);
+    if (slope_in == v) {
+      product *= e--;
+      x = slope_at;
+    }
+    for (; e > 0; --e) product *= x;
+  }
+  return product;
+}
+
+bool Searcher::narrow_by_measure(Level& level, std::size_t m, std::size_t depth,
+                                 bool& changed) const {
+  const Terms& terms = level.terms[m];
+  const Band band = bands_[m];
+  int128 lowest = 0, highest = 0;
+  for (const Term& term : terms) {
+    lowest += corner(term, level.low, depth, {}, 0);
+    highest += corner(term, level.high, depth, {}, 0);
+  }
+  if (lowest > band.high || highest < band.low) return false;
+  for (std::size_t i = depth; i < problem_.order.size(); ++i) {
+    const std::size_t v = problem_.order[i];
+    if (level.low[v] == level.high[v]) continue;
+    const std::int64_t x_low = value_at(level.low, v), x_high = value_at(level.high, v);
+    // A polynomial with non-negative coefficients is convex: its slope at x_low bounds every
+    // chord from below, so both steps are safe for any degree and exact for degree one.
+    int128 slope_low = 0, slope_high = 0;
+    for (const Term& term : terms) {
+      if (exponent(term.key, v) == 0) continue;
+      slope_low += corner(term, level.low, depth, v, x_low);
+      slope_high += corner(term, level.high, depth, v, x_low);
+    }
+    if (slope_low > 0 && !lower_top(level, v, x_low + quotient(band.high - lowest, slope_low), m, changed))
+      return false;
+    if (slope_high > 0 && !raise_bottom(level, v, x_high - quotient(highest - band.low, slope_high), m, changed))
+      return false;
+  }
+  return true;
+}
+
+/// Drops values of v above `limit`; false if none is left.
+bool Searcher::lower_top(Level& level, std::size_t v, int128 limit, std::size_t reason,
+                         bool& changed) const {
+  if (limit >= value_at(level.high, v)) return true;
+  if (limit < value_at(level.low, v)) return false;
+  const auto& domain = problem_.variables[v].domain;
+  const auto end = std::upper_bound(domain.begin() + level.low[v], domain.begin() + level.high[v],
+                                    static_cast<std::int64_t>(limit));
+  level.high[v] = static_cast<std::int32_t>(end - domain.begin()) - 1;
+  level.high_reason[v] = reason;
+  changed = true;
+  return true;
+}
+
+/// Drops values of v below `limit`; false if none is left.
+bool Searcher::raise_bottom(Level& level, std::size_t v, int128 limit, std::size_t reason,
+                            bool& changed) const {
+  if (limit <= value_at(level.low, v)) return true;
+  if (limit > value_at(level.high, v)) return false;
+  const auto& domain = problem_.variables[v].domain;
+  const auto begin = std::lower_bound(domain.begin() + level.low[v],
+                                      domain.begin() + level.high[v],
+                                      static_cast<std::int64_t>(limit));
+  level.low[v] = static_cast<std::int32_t>(begin - domain.begin());
+  level.low_reason[v] = reason;
+  changed = true;
+  return true;
+}
+
+bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const {
+  const Rule& rule = problem_.rules[r];
+  const std::size_t reason = problem_.measures.size() + r;
+  const int128 a_low = value_at(level.low, rule.a), a_high = value_at(level.high, rule.a);
+  const int128 b_low = value_at(level.low, rule.b), b_high = value_at(level.high, rule.b);
+  switch (rule.kind) {
+    case Rule::Kind::product: {
+      const int128 c_low = value_at(level.low, rule.c), c_high = value_at(level.high, rule.c);
+      return lower_top(level, rule.c, a_high * b_high, reason, changed) &&
+             raise_bottom(level, rule.c, a_low * b_low, reason, changed) &&
+             (b_low == 0 || lower_top(level, rule.a, c_high / b_low, reason, changed)) &&
+             raise_bottom(level, rule.a, up(c_low, b_high), reason, changed) &&
+             (a_low == 0 || lower_top(level, rule.b, c_high / a_low, reason, changed)) &&
+             raise_bottom(level, rule.b, up(c_low, a_high), reason, changed);
+    }
+    case Rule::Kind::divides:
+      if (a_low == a_high && b_low == b_high) return a_low > 0 && b_low % a_low == 0;
+      return raise_bottom(level, rule.b, a_low, reason, changed) &&
+             lower_top(level, rule.a, b_high, reason, changed);
+    case Rule::Kind::ratio: {  // low * b <= a <= high * b, with exact rounding
+      const int128 top = rule.high.num().raw() * b_high / rule.high.den().raw();
+      const int128 bottom = up(rule.low.num().raw() * b_low, rule.low.den().raw());
+      const int128 b_bottom = up(rule.high.den().raw() * a_low, rule.high.num().raw());
+      return lower_top(level, rule.a, top, reason, changed) &&
+             raise_bottom(level, rule.a, bottom, reason, changed) &&
+             raise_bottom(level, rule.b, b_bottom, reason, changed) &&
+             (rule.low <= Ratio(0) ||
+              lower_top(level, rule.b, rule.low.den().raw() * a_high / rule.low.num().raw(), reason,
+                        changed));
+    }
+    case Rule::Kind::at_most:
+      return lower_top(level, rule.a, b_high, reason, changed) &&
+             raise_bottom(level, rule.b, a_low, reason, changed);
+  }
+  return true;
+}
+
+}  // namespace detail
+
+Result search(const Problem& problem) { return detail::Searcher(problem).run(); }
+
+Result search_widening(const Problem& problem) {
+  // A pass proves its optimum only if everything outside the cap is worse by the first criterion.
+  if (problem.criteria.empty() ||
+      problem.criteria.front().kind != Criterion::Kind::largest_mismatch)
+    return search(problem);
+  for (const Ratio& cap : {Ratio(1, 64), Ratio(1, 8), Ratio(1), Ratio(8), Ratio(64)}) {
+    Problem pass = problem;
+    bool narrower = false;
+    for (Measure& measure : pass.measures) {
+      if (measure.cap && *measure.cap <= cap) continue;
+      measure.cap = cap;
+      narrower = true;
+    }
+    if (!narrower) break;
+    Result result = search(pass);
+    if (result.answers.size() >= problem.keep) return result;
+  }
+  return search(problem);
+}
+
+}  // namespace isoloop::solve

@@ -1,0 +1,210 @@
+// A matching request stated as an integer search problem.
+//
+// Held by tests/solve/match_test.cpp: brute force over small requests.
+#include "solve/statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace isoloop::solve::detail {
+namespace {
+
+/// Search order, outermost first: what fixes the cache, then what fixes the attention, then the
+/// experts by exact inversion.
+constexpr std::array layer_unknowns = {
+    Unknown::kv_heads, Unknown::head_size,   Unknown::kv_rank,  Unknown::heads,       Unknown::hidden,
+    Unknown::top_k,    Unknown::shared_size, Unknown::ffn_size, Unknown::expert_size, Unknown::experts};
+
+cost::Letter letter_of(Unknown unknown) {
+  switch (unknown) {
+    case Unknown::hidden: return cost::Letter::hidden;
+    case Unknown::heads: return cost::Letter::heads;
+    case Unknown::kv_heads: return cost::Letter::kv_heads;
+    case Unknown::head_size: return cost::Letter::head_size;
+    case Unknown::kv_rank: return cost::Letter::kv_rank;
+    case Unknown::expert_size: return cost::Letter::expert_size;
+    case Unknown::experts: return cost::Letter::experts;
+    case Unknown::shared_size: return cost::Letter::shared_size;
+    case Unknown::top_k: return cost::Letter::top_k;
+    case Unknown::ffn_size: return cost::Letter::ffn_size;
+    default: throw internal_error("not a layer dimension");
+  }
+}
+
+class Builder {
+ public:
+  Builder(const MatchRequest& request, const std::vector<Ratio>& targets)
+      : request_(request), targets_(targets) {}
+
+  Statement build() {
+    add_variables();
+    add_rules();
+    add_measures();
+    add_cases();
+    add_criteria();
+    return std::move(statement_);
+  }
+
+ private:
+  void add_variables() {
+    Problem& p = statement_.problem;
+    for (const Unknown unknown : layer_unknowns) {
+      const auto base = baseline_value(request_.baseline, unknown);
+      if (!base) {
+        check_not_asked(unknown);
+        continue;
+      }
+      index_[static_cast<std::size_t>(unknown)] = p.variables.size();
+      statement_.unknowns.push_back(unknown);
+      p.variables.push_back({std::string(name(unknown)), domain_of(request_, unknown, *base)});
+    }
+    check_attention_experts();
+    // Fixed unknowns first: put in once per case.
+    for (const bool fixed : {true, false})
+      for (std::size_t v = 0; v < p.variables.size(); ++v)
+        if ((p.variables[v].domain.size() == 1) == fixed) p.order.push_back(v);
+  }
+
+  void check_not_asked(Unknown unknown) const {
+    if (!request_.fixed.contains(unknown) && !request_.freed.contains(unknown)) return;
+    throw usage_error(fmt::format("'{}' has no {}", request_.baseline.name, name(unknown)),
+                      request_.fixed.contains(unknown) ? "--fix" : "--free",
+                      "only dimensions that the baseline has can be fixed or freed");
+  }
+
+  void check_attention_experts() const {
+    for (const arch::Segment& segment : request_.baseline.segments)
+      if (segment.attention.experts > 0)
+        throw input_error("matching a model whose attention has experts is not supported",
+                          fmt::format("segment '{}'", segment.name),
+                          "count and explain work; matching needs ordinary attention");
+  }
+
+  std::optional<std::size_t> variable(Unknown unknown) const {
+    return index_[static_cast<std::size_t>(unknown)];
+  }
+
+  void assume(std::string text) { statement_.assumptions.push_back(std::move(text)); }
+
+  void add_rules() {
+    add_attention_rules();
+    add_expert_rules();
+    if (request_.tensor_parallel * request_.expert_parallel * request_.pipeline_parallel > 1)
+      assume(fmt::format("sizes shard over tp {}, ep {}, pp {}", request_.tensor_parallel,
+                         request_.expert_parallel, request_.pipeline_parallel));
+  }
+
+  void add_attention_rules() {
+    const auto K = variable(Unknown::kv_heads), H = variable(Unknown::heads);
+    const auto d = variable(Unknown::head_size), h = variable(Unknown::hidden);
+    if (!K || !H || !d) return;
+    auto& rules = statement_.problem.rules;
+    if (square(request_)) {
+      rules.push_back({Rule::Kind::product, *H, *d, *h, 0, 0, "heads x head size = hidden"});
+      assume("heads x head size = hidden");
+    }
+    rules.push_back({Rule::Kind::divides, *K, *H, 0, 0, 0, "kv heads divide heads"});
+    const Ratio base(Int(*baseline_value(request_.baseline, Unknown::heads)),
+                     Int(*baseline_value(request_.baseline, Unknown::kv_heads)));
+    rules.push_back({Rule::Kind::ratio, *H, *K, 0, base * request_.gqa_low,
+                     base * request_.gqa_high, "GQA ratio"});
+    assume(fmt::format("kv heads divide heads, GQA ratio {} to {}",
+                       (base * request_.gqa_low).str(), (base * request_.gqa_high).str()));
+    assume(fmt::format("head size at least {}", request_.min_head_size));
+  }
+
+  void add_expert_rules() {
+    const auto E = variable(Unknown::experts), k = variable(Unknown::top_k);
+    const auto h = variable(Unknown::hidden);
+    auto& rules = statement_.problem.rules;
+    if (E && k) rules.push_back({Rule::Kind::at_most, *k, *E, 0, 0, 0, "top-k at most experts"});
+    const Unknown width = variable(Unknown::expert_size) ? Unknown::expert_size : Unknown::ffn_size;
+    const auto f = variable(width);
+    if (!f || statement_.problem.variables[*f].domain.size() == 1) return;
+    const Ratio base(Int(*baseline_value(request_.baseline, width)),
+                     Int(request_.baseline.hidden));
+    rules.push_back({Rule::Kind::ratio, *f, *h, 0, base / request_.expert_ratio,
+                     base * request_.expert_ratio, fmt::format("{} / hidden", name(width))});
+    assume(fmt::format("{} / hidden from {} to {} (baseline {})", name(width),
+                       decimal(base / request_.expert_ratio, 3),
+                       decimal(base * request_.expert_ratio, 3), decimal(base, 3)));
+  }
+
+  void add_measures() {
+    for (std::size_t i = 0; i < request_.budgets.size(); ++i)
+      statement_.problem.measures.push_back({std::string(cost::name(request_.budgets[i].budget).name),
+                                             targets_[i], request_.budgets[i].tolerance, Ratio(1)});
+  }
+
+  void add_cases() {
+    cost::Unknowns unknowns;
+    for (std::size_t v = 0; v < statement_.unknowns.size(); ++v)
+      unknowns[static_cast<std::size_t>(letter_of(statement_.unknowns[v]))] = v;
+    cost::Options options = request_.options;
+    if (options.context == 0) options.context = request_.baseline.context;
+    statement_.shapes = shape_classes(request_);
+    for (const ShapeClass& shape : statement_.shapes) {
+      const auto rows = cost::ledger(shape.architecture, options, unknowns);
+      Case c;
+      for (const BudgetTolerance& budget : request_.budgets)
+        c.values.push_back(cost::total(rows, budget.budget, options));
+      c.multiplicity = Int(shape.shapes.size());
+      statement_.problem.cases.push_back(std::move(c));
+    }
+  }
+
+  void add_criteria() {
+    Problem& p = statement_.problem;
+    const std::vector<std::string> usual = {"mismatch", "sum", "hidden", "experts"};
+    for (const std::string& key : request_.rank.empty() ? usual : request_.rank)
+      if (const auto criterion = parse_criterion(key)) p.criteria.push_back(*criterion);
+    // A fixed order among equal costs: the baseline's own head geometry first.
+    for (const Unknown unknown : {Unknown::kv_heads, Unknown::head_size})
+      if (const auto v = variable(unknown))
+        p.criteria.push_back({Criterion::Kind::nearest, *v,
+                              *baseline_value(request_.baseline, unknown)});
+    p.criteria.push_back({Criterion::Kind::case_order, 0, 0});
+    if (const auto h = variable(Unknown::hidden)) p.signature.push_back({*h});
+    if (const auto K = variable(Unknown::kv_heads))
+      p.signature.push_back({*K, *variable(Unknown::head_size)});
+    if (const auto c = variable(Unknown::kv_rank)) p.signature.push_back({*c});
+    p.keep = request_.top;
+  }
+
+  /// Absent for a criterion about a dimension that the baseline does not have.
+  std::optional<Criterion> parse_criterion(const std::string& key) const {
+    if (key == "mismatch") return Criterion{Criterion::Kind::largest_mismatch, 0, 0};
+    if (key == "sum") return Criterion{Criterion::Kind::sum_of_mismatches, 0, 0};
+    std::vector<std::string> known = {"mismatch", "sum"};
+    for (std::size_t i = 0; i < request_.budgets.size(); ++i) {
+      known.emplace_back(cost::name(request_.budgets[i].budget).name);
+      if (known.back() == key) return Criterion{Criterion::Kind::mismatch, i, 0};
+    }
+    using Wish = std::pair<Unknown, Criterion::Kind>;
+    for (const auto& [unknown, kind] :
+         {Wish{Unknown::hidden, Criterion::Kind::larger}, Wish{Unknown::experts, Criterion::Kind::smaller},
+          Wish{Unknown::heads, Criterion::Kind::smaller}, Wish{Unknown::kv_heads, Criterion::Kind::smaller},
+          Wish{Unknown::head_size, Criterion::Kind::larger},
+          Wish{Unknown::expert_size, Criterion::Kind::larger}}) {
+      known.emplace_back(name(unknown));
+      if (known.back() != key) continue;
+      const auto v = variable(unknown);
+      return v ? std::optional<Criterion>({kind, *v, 0}) : std::nullopt;
+    }
+    throw unknown_name(ErrorKind::usage, "ranking key", key, known, "--rank");
+  }
+
+  const MatchRequest& request_;
+  const std::vector<Ratio>& targets_;
+  std::array<std::optional<std::size_t>, unknown_count> index_;
+  Statement statement_;
+};
+
+}  // namespace
+
+Statement state(const MatchRequest& request, const std::vector<Ratio>& targets) {
+  return Builder(request, targets).build();
+}
+
+}  // namespace isoloop::solve::detail
