@@ -16,11 +16,19 @@ constexpr json::Range from_zero{0, arch::max_dimension};
 
 }  // namespace
 
+Config::Config(const json::Value& object, std::string file, std::string path)
+    : object_(&object),
+      file_(std::move(file)),
+      path_(std::move(path)),
+      fields_(object, file_, path_, json::Nulls::absent) {}
+
 Error Config::missing(const Keys& keys) const {
   std::string hint = "no dimension is ever assumed";
-  if (keys.size() > 1)
-    hint = fmt::format("also read from {}; {}", fmt::join(keys.begin() + 1, keys.end(), ", "), hint);
-  return input_error(fmt::format("key '{}' is missing or null", keys.front()), fields_.where(), hint);
+  if (keys.end() - keys.begin() > 1)
+    hint =
+        fmt::format("also read from {}; {}", fmt::join(keys.begin() + 1, keys.end(), ", "), hint);
+  return input_error(fmt::format("key '{}' is missing or null", keys.front()), fields_.where(),
+                     hint);
 }
 
 Config::Use Config::look_up(std::string_view key) {
@@ -61,7 +69,7 @@ Config::Use Config::use_agreed(const Keys& keys) {
 std::optional<Config> Config::object(std::string_view key) {
   const json::Value* value = fields_.find(key);
   if (value == nullptr) return std::nullopt;
-  return Config(*value, file_, std::string(key));
+  return Config(*value, file_, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key));
 }
 
 std::int64_t Config::dimension(const Keys& keys) {

@@ -5,7 +5,9 @@
 // changed over the years; null means absent. Held by tests/formats/hf_errors_test.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,7 +22,21 @@
 namespace isoloop::formats {
 
 /// A key and its other names. "a.b" is key b of the object a.
-using Keys = std::vector<std::string_view>;
+class Keys {
+ public:
+  constexpr Keys() = default;
+  constexpr Keys(std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) names_.at(size_++) = name;
+  }
+  constexpr const std::string_view* begin() const { return names_.data(); }
+  constexpr const std::string_view* end() const { return names_.data() + size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr std::string_view front() const { return names_.front(); }
+
+ private:
+  std::array<std::string_view, 4> names_{};
+  std::size_t size_ = 0;
+};
 
 /// A yes or no that a key may state; `otherwise` is what the model class does without one.
 struct Fact {
@@ -44,9 +60,10 @@ class PerLayer {
 class Config {
  public:
   /// Throws if `object` is not one. It must outlive this; `path` is "" for a whole file.
-  Config(const json::Value& object, const std::string& file, std::string path = {})
-      : object_(&object), file_(file), fields_(object, file, std::move(path), json::Nulls::absent) {}
+  Config(const json::Value& object, std::string file, std::string path);
 
+  /// "config.json", or "config.json: text_config" for an object in it.
+  std::string place() const { return fields_.where(); }
   /// "config.json: text_config.head_dim".
   std::string where(std::string_view key) const { return fields_.where(key); }
   Error error(std::string_view key, std::string message, std::string hint = {}) const {
@@ -92,7 +109,7 @@ class Config {
   Use look_up(std::string_view key);
 
   const json::Value* object_;
-  std::string file_;
+  std::string file_, path_;
   json::Fields fields_;
   std::map<std::string, json::Fields, std::less<>> inner_;  // objects entered by "a.b" names
 };

@@ -18,9 +18,9 @@ namespace isoloop::formats {
 
 /// What the class does without num_key_value_heads.
 enum class KvHeads {
-  needed,   // an error
-  if_null,  // null means as many as query heads; no key at all is an error
-  as_heads, // no key or null: as many as query heads
+  needed,    // an error
+  if_null,   // null means as many as query heads; no key at all is an error
+  as_heads,  // no key or null: as many as query heads
 };
 
 /// Which layers have a window where no layer_types key says so.
@@ -35,10 +35,10 @@ enum class Windows {
 struct WindowRule {
   Windows layers = Windows::unknown;
   Keys size{"sliding_window"};
-  Keys pattern{};   // Windows::all_but_every_nth: n
-  Keys by_layer{};  // a list with 1 where a layer has a window, before any other rule
-  bool only_if_used = false;       // use_sliding_window must be true
-  bool needed = false;             // no size is an error
+  Keys pattern{};             // Windows::all_but_every_nth: n
+  Keys by_layer{};            // a list with 1 where a layer has a window, before any other rule
+  bool only_if_used = false;  // use_sliding_window must be true
+  bool needed = false;        // no size is an error
   bool class_assumes_one = false;  // without the key the class has a window; this reader says so
   bool chunked = false;
 };
@@ -46,10 +46,10 @@ struct WindowRule {
 /// Which layers are MoE layers.
 enum class MoeLayers {
   all,
-  after_first,   // from first_k_dense_replace on, where i % moe_layer_freq == 0 (or a list of 0, 1)
-  sparse_step,   // not in mlp_only_layers and (i + 1) % decoder_sparse_step == 0
-  interleaved,   // listed in moe_layers, else (i + 1) % interleave_moe_layer_step == 0
-  interval,      // in moe_layer_start_index..moe_layer_end_index, (i + 1) % moe_layer_interval == 0
+  after_first,  // from first_k_dense_replace on, where i % moe_layer_freq == 0 (or a list of 0, 1)
+  sparse_step,  // not in mlp_only_layers and (i + 1) % decoder_sparse_step == 0
+  interleaved,  // listed in moe_layers, else (i + 1) % interleave_moe_layer_step == 0
+  interval,     // in moe_layer_start_index..moe_layer_end_index, (i + 1) % moe_layer_interval == 0
 };
 
 struct MoeRule {
@@ -80,12 +80,13 @@ struct Refusal {
 };
 
 struct Family {
-  std::string_view type;             // model_type
-  std::vector<std::string_view> also{};  // other model types of the same layout
+  std::string_view type;  // model_type
+  Keys also{};            // other model types of the same layout
 
   Keys hidden{"hidden_size"}, layers{"num_hidden_layers"}, vocab{"vocab_size"};
-  Keys heads{"num_attention_heads"}, kv_heads{"num_key_value_heads"}, head_size{"head_dim"};
+  Keys heads{"num_attention_heads"}, kv_heads{"num_key_value_heads"};
   KvHeads kv_rule = KvHeads::needed;
+  Keys head_size{"head_dim"};
   bool head_size_needed = false;  // otherwise hidden / heads is the class's own rule
   Keys dense_size{"intermediate_size"};
 
@@ -104,8 +105,8 @@ struct Family {
   Keys mtp{"num_nextn_predict_layers"};
   Fact mtp_on{true, {}};
   Keys stack_visits{};  // the whole stack runs so often
-  std::vector<Refusal> refuse{};
-  Keys neutral{};  // keys of this family that change no cost
+  std::array<Refusal, 3> refuse{};
+  std::string_view neutral{};  // keys that change no cost, separated by spaces
 
   /// Chooses another entry from what the config holds; "" keeps this one.
   std::string_view (*variant)(Config&) = nullptr;
@@ -115,7 +116,7 @@ struct Family {
   void (*finish)(Draft&) = nullptr;
 };
 
-/// All families, in the order of their types.
+/// All families, sorted by type.
 std::span<const Family> families();
 /// The entry for a model type or one of its other names, or null.
 const Family* find_family(std::string_view type);

@@ -11,6 +11,20 @@
 
 namespace isoloop::formats {
 
+/// Yes or no for each layer.
+using Mask = std::vector<bool>;
+template <class Rule>
+Mask mask(std::int64_t layers, Rule rule) {
+  Mask result(static_cast<std::size_t>(layers));
+  for (std::int64_t i = 0; i < layers; ++i) result[static_cast<std::size_t>(i)] = rule(i);
+  return result;
+}
+bool any(const Mask& mask);
+bool all(const Mask& mask);
+/// A list of whole numbers, one for each layer, as yes (not 0) or no.
+Mask stated_mask(Config& config, std::string_view key, const std::vector<std::int64_t>& list,
+                 std::int64_t layers);
+
 struct LayerWindows {
   std::vector<std::int64_t> sizes;  // one for each layer, 0 = full attention
   bool chunked = false;

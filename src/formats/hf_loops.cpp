@@ -40,9 +40,9 @@ arch::Injection injection(Config& config) {
 /// Without a block class: the original spells its width n_embd and has four norms a layer, models
 /// made from Llama spell it hidden_size and keep Llama's two.
 arch::NormLayout huginn_norms(Config& config) {
-  const std::string kind = config.text({"block_class_name"})
-                               .value_or(config.mentions("n_embd") ? "SandwichBlock"
-                                                                   : "TransformerPreNormBlock");
+  const std::string kind =
+      config.text({"block_class_name"})
+          .value_or(config.mentions("n_embd") ? "SandwichBlock" : "TransformerPreNormBlock");
   if (kind == "SandwichBlock") return arch::NormLayout::sandwich;
   if (kind == "TransformerPreNormBlock") return arch::NormLayout::pre;
   throw config.error("block_class_name", fmt::format("'{}' is not understood", kind),
@@ -79,9 +79,9 @@ std::int64_t huginn_depth(Config& config) {
                              config.dimension({"n_layers_in_coda"});
   const auto stated = config.whole({"n_layers", "num_hidden_layers"});
   if (stated && *stated != depth) {
-    throw config.error(config.mentions("n_layers") ? "n_layers" : "num_hidden_layers",
-                       fmt::format("is {}, but prelude, recurrent block and coda have {} layers",
-                                   *stated, depth));
+    throw config.error(
+        config.mentions("n_layers") ? "n_layers" : "num_hidden_layers",
+        fmt::format("is {}, but prelude, recurrent block and coda have {} layers", *stated, depth));
   }
   return depth;
 }
@@ -96,11 +96,11 @@ void huginn(Draft& draft) {
   if (config.fact({false, {"qk_bias"}}))
     draft.left_out.push_back("bias on queries and keys (qk_bias)");
 
-  arch::Segment recur =
-      part_of(whole, "recur", config.dimension({"n_layers_in_recurrent_block"}));
+  arch::Segment recur = part_of(whole, "recur", config.dimension({"n_layers_in_recurrent_block"}));
   const auto visits = config.number({"mean_recurrence"});
   if (!visits) throw config.missing({"mean_recurrence"});
-  recur.visits = {*visits, std::min(*visits, config.number({"mean_backprop_depth"}).value_or(*visits))};
+  recur.visits = {*visits,
+                  std::min(*visits, config.number({"mean_backprop_depth"}).value_or(*visits))};
   recur.injection = injection(config);
   model.segments = {part_of(whole, "prelude", config.dimension({"n_layers_in_prelude"})), recur,
                     part_of(whole, "coda", config.dimension({"n_layers_in_coda"}))};
@@ -119,8 +119,8 @@ void hrm(Draft& draft) {
   const std::int64_t high = config.dimension({"H_cycles"});
   const std::int64_t low = config.dimension({"L_cycles"});
   if (low >= most_stack_runs || high > most_stack_runs / (low + 1)) {
-    throw config.error("H_cycles", fmt::format("more than {} runs of a stack are refused",
-                                               most_stack_runs));
+    throw config.error("H_cycles",
+                       fmt::format("more than {} runs of a stack are refused", most_stack_runs));
   }
   const auto trained = config.list({"L_bp_cycles"}).value_or(std::vector<std::int64_t>{2});
   std::int64_t low_backward = 0;

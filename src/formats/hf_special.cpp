@@ -26,12 +26,11 @@ void minimax(Draft& draft) {
     }
     segment.attention.qk_norm = arch::QkNorm::per_head;
   }
-  for (const std::int64_t kind : draft.config.list({"attn_type_list"}).value_or(
-           std::vector<std::int64_t>{})) {
+  for (const std::int64_t kind :
+       draft.config.list({"attn_type_list"}).value_or(std::vector<std::int64_t>{})) {
     if (kind == 1) continue;
-    throw draft.config.error(
-        "attn_type_list", "has lightning attention (linear attention) layers",
-        "only attention and feed-forward layers can be read");
+    throw draft.config.error("attn_type_list", "has lightning attention (linear attention) layers",
+                             "only attention and feed-forward layers can be read");
   }
 }
 
