@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,15 +21,15 @@ enum class Tone { plain, good, bad, warn, dim, strong };
 
 struct Cell {
   Cell() = default;
-  Cell(std::string text, Tone tone = Tone::plain) : text(std::move(text)), tone(tone) {}
-  Cell(const char* text) : text(text) {}
+  Cell(std::string text_, Tone tone_ = Tone::plain) : text(std::move(text_)), tone(tone_) {}
+  Cell(const char* text_) : text(text_) {}
   std::string text;
   Tone tone = Tone::plain;
 };
 
 struct Column {
-  std::string title;
-  std::string unit;  // "" = none; shown under or beside the title
+  std::string title = {};
+  std::string unit = {};  // "" = none; shown under or beside the title
   Align align = Align::right;
 };
 
@@ -36,17 +37,26 @@ struct Table {
   std::string title;  // may be empty
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
-  std::vector<std::size_t> rules;  // a separating line is drawn before these row indices
+  std::vector<std::size_t> rules;  // a line is drawn before these rows; rows.size(): after the last
   std::string note;                // one line below the table
 };
 
-struct Heading { std::string text; };
+struct Heading {
+  std::string text;
+};
 /// Wrapped to the width of the page in text output.
-struct Paragraph { std::string text; Tone tone = Tone::plain; };
+struct Paragraph {
+  std::string text;
+  Tone tone = Tone::plain;
+};
 /// "name  value" lines, aligned.
-struct Facts { std::vector<std::pair<std::string, Cell>> lines; };
+struct Facts {
+  std::vector<std::pair<std::string, Cell>> lines;
+};
 /// Verbatim lines (a command to run, a formula).
-struct Code { std::string text; };
+struct Code {
+  std::string text;
+};
 
 using Block = std::variant<Heading, Paragraph, Facts, Code, Table>;
 

@@ -94,7 +94,7 @@ TEST_CASE("number text past 128 bits is refused") {
 TEST_CASE("number text of a ratio reads back as that ratio") {
   std::mt19937_64 random(3);
   for (int i = 0; i < 1000; ++i) {
-    const Ratio value = Ratio(static_cast<std::int64_t>(random()), (random() >> 1) + 1);
+    const Ratio value{static_cast<std::int64_t>(random()), (random() >> 1) + 1};  // in that order
     CHECK(parse_ratio(value.str(), "") == value);
     const Ratio fixed = Ratio(static_cast<std::int64_t>(random()), 1'000'000);
     CHECK(parse_ratio(decimal(fixed, 6), "") == fixed);

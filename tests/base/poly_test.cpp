@@ -26,7 +26,7 @@ Poly::Monomial monomial(std::size_t index, std::uint8_t exponent) {
 Poly random_poly(std::mt19937_64& random) {
   Poly result;
   for (auto terms = random() % 7; terms > 0; --terms) {
-    Poly term = Ratio(static_cast<int>(random() % 19) - 9, static_cast<int>(random() % 4) + 1);
+    Poly term = Ratio{static_cast<int>(random() % 19) - 9, static_cast<int>(random() % 4) + 1};
     for (auto factors = random() % 4; factors > 0; --factors) {
       term = term * Poly::unknown(random() % 3);
     }
