@@ -140,21 +140,13 @@ bool tied(const Family& family, Config& outer, Config& text) {
   return text.states(family.tied.keys) ? text.fact(family.tied) : outer.fact(family.tied);
 }
 
-void warn_of_the_rest(Config& config, std::vector<std::string>& warnings) {
+void warn_of_the_rest(Config& config, std::string_view neutral,
+                      std::vector<std::string>& warnings) {
   for (const auto& [key, value] : config.rest()) {
     const std::string_view last = std::string_view(key).substr(key.rfind('.') + 1);
-    if (is_neutral(last, value)) continue;
-    warnings.push_back(
-        fmt::format("{}: key not understood; what it changes is not counted", config.where(key)));
-  }
-}
-
-/// Marks keys given as one text with spaces between them.
-void know_words(Config& config, std::string_view words) {
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(' '), words.size());
-    config.know({words.substr(0, end)});
-    words.remove_prefix(std::min(end + 1, words.size()));
+    if (is_neutral(last, value) || is_word(key, neutral)) continue;
+    warnings.push_back(fmt::format(
+        "{}: unknown key; if it changes the model, the count does not show it", config.where(key)));
   }
 }
 
@@ -163,7 +155,6 @@ Import read_family(const Family& family, Config& outer, Config& text, std::strin
   result.format = "hf";
   result.family = family.type;
   result.left_out = towers(outer);
-  know_words(text, family.neutral);
 
   arch::Architecture& model = result.architecture;
   model.name = name;
@@ -182,7 +173,7 @@ Import read_family(const Family& family, Config& outer, Config& text, std::strin
 
   Draft draft{text, model, result.left_out};
   if (family.finish != nullptr) family.finish(draft);
-  warn_of_the_rest(text, result.warnings);
+  warn_of_the_rest(text, family.neutral, result.warnings);
   return result;
 }
 
@@ -223,7 +214,7 @@ Import read_hf(const json::Value& value, std::string_view file, std::string_view
   Config& text = inner ? *inner : outer;
   const Family& family = family_of(outer, text, type);
   Import result = read_family(family, outer, text, name);
-  if (inner) warn_of_the_rest(outer, result.warnings);
+  if (inner) warn_of_the_rest(outer, "", result.warnings);
   check(result.architecture, outer.place());
   return result;
 }

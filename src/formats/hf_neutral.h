@@ -11,6 +11,8 @@
 
 namespace isoloop::formats {
 
+/// Whether a key is one of some words separated by spaces.
+bool is_word(std::string_view key, std::string_view words);
 bool is_neutral(std::string_view key, const json::Value& value);
 
 }  // namespace isoloop::formats

@@ -64,10 +64,9 @@ std::int64_t window_size(const WindowRule& rule, Config& config, bool needed,
   const std::int64_t size = config.whole(rule.size).value_or(0);
   if (size == 0 && needed) throw config.missing(rule.size);
   if (rule.class_assumes_one && !config.mentions(rule.size.front())) {
-    warnings.push_back(
-        fmt::format("key '{}' is missing: read as full attention, although the "
-                    "model class assumes a window; null says full attention",
-                    rule.size.front()));
+    warnings.push_back(fmt::format(
+        "{}: missing, so every layer is read as full attention; the class itself assumes a window",
+        config.where(rule.size.front())));
   }
   return size;
 }
