@@ -24,6 +24,10 @@ namespace isoloop::arch {
 
 /// Largest accepted dimension; larger ones are refused as typing errors.
 inline constexpr std::int64_t max_dimension = std::int64_t{1} << 40;
+/// Largest physical depth and largest number of visits, so that what is listed layer by layer fits
+/// in memory; and the most layers execution() lists.
+inline constexpr std::int64_t max_layers = 100'000, max_visits = 100'000;
+inline constexpr std::int64_t max_steps = 10'000'000;
 
 enum class AttentionKind {
   gqa,  // grouped-query; MHA is kv_heads == heads, MQA is kv_heads == 1
@@ -52,22 +56,22 @@ struct Attention {
   // the heads of the active experts; 0 experts means ordinary attention.
   std::int64_t experts = 0, top_k = 0;
   // Sliding window of each layer of the segment, in tokens, 0 = full attention. The pattern
-  // repeats over the segment's layers; empty means all full.
+  // repeats over the segment's layers and may be longer than the segment; empty means all full.
   std::vector<std::int64_t> windows;
   bool operator==(const Attention&) const = default;
 };
 
 struct Ffn {
   bool moe = false;
-  bool gated = true;        // three matrices; false: two
-  std::int64_t size = 0;    // dense only: FFN size
-  bool bias = false;        // dense only, or every expert's matrices when moe
+  bool gated = true;      // three matrices; false: two
+  std::int64_t size = 0;  // dense only: FFN size
+  bool bias = false;      // dense only, or every expert's matrices when moe
   std::int64_t experts = 0, top_k = 0, expert_size = 0;  // moe only
-  std::int64_t shared_size = 0;   // total width of the shared experts, 0 = none
-  bool shared_gate = false;       // an h -> 1 sigmoid gate on the shared expert
-  bool router_bias = false;       // a bias on the router's linear map (E values)
-  bool selection_bias = false;    // a per-expert load-balancing bias (E values, no matmul)
-  bool output_bias = false;       // one bias of size h for the expert group (JetMoE)
+  std::int64_t shared_size = 0;  // total width of the shared experts, 0 = none
+  bool shared_gate = false;      // an h -> 1 sigmoid gate on the shared expert
+  bool router_bias = false;      // a bias on the router's linear map (E values)
+  bool selection_bias = false;   // a per-expert load-balancing bias (E values, no matmul)
+  bool output_bias = false;      // one bias of size h for the expert group (JetMoE)
   bool operator==(const Ffn&) const = default;
 };
 
@@ -124,8 +128,8 @@ struct Architecture {
   // Segment names in execution order, for loops over several segments and nested cycles; empty
   // means each segment in turn, `visits` times.
   std::vector<std::string> schedule;
-  std::int64_t mtp_layers = 0;      // multi-token-prediction modules, counted apart from the model
-  std::int64_t state_vectors = 0;   // learned initial states of size h
+  std::int64_t mtp_layers = 0;     // multi-token-prediction modules, counted apart from the model
+  std::int64_t state_vectors = 0;  // learned initial states of size h
   bool operator==(const Architecture&) const = default;
 };
 
@@ -138,7 +142,8 @@ void validate(const Architecture& architecture);
 /// An unknown field is an error with the nearest known name. A "loop" field in the short grammar
 /// is applied.
 Architecture from_json(std::string_view text, std::string_view file);
-/// Two-space indented JSON with a trailing newline; from_json(to_json(a)) == a.
+/// Two-space indented JSON with a trailing newline; from_json(to_json(a)) == a for a valid a.
+/// Throws Error (kind input) if a name is not valid UTF-8.
 std::string to_json(const Architecture& architecture);
 
 // ---- Loops -------------------------------------------------------------------------------------
@@ -151,11 +156,14 @@ struct Loop {
   bool operator==(const Loop&) const = default;
 };
 
-/// Reads the short grammar for a model of `depth` physical layers: none, middle, middle:1/3x4,
-/// "all x4", 4-9x2 (1-based), 3+6x2+3, "each x2". Throws Error (kind usage) with what would be
-/// right.
+/// Reads the short grammar for a model of `depth` physical layers: none, middle (the middle half,
+/// twice), middle:1/3x4, "all x4", 4-9x2 (1-based), 3+6x2+3, "each x2". "each" before any other
+/// form repeats layer by layer. Spaces do not matter and the sign may be x or ×. A fraction of the
+/// depth is rounded to the nearest whole span, halves down. Throws Error (kind usage) with what
+/// would be right.
 Loop parse_loop(std::string_view text, std::int64_t depth, std::string_view where);
-/// "3+6x2+3"; "each x2"; "none".
+/// "3+6x2+3"; "all x4" and "each x2" for the whole stack; "each 3+6x2+3"; "none". parse_loop reads
+/// it back to the same loop.
 std::string loop_text(const Loop& loop, std::int64_t depth);
 /// The paper's placement: floor((depth - span) / 2) layers come before the span.
 std::int64_t centred_first(std::int64_t depth, std::int64_t span);
@@ -165,22 +173,30 @@ std::int64_t depth(const Architecture& architecture);
 /// Layers executed forward per token.
 Ratio effective_depth(const Architecture& architecture);
 /// The loop of an architecture if it has exactly one contiguous looped block of whole visits.
+/// Fewer backward visits are not part of a Loop. A span of one layer counts as Order::block.
 std::optional<Loop> loop_of(const Architecture& architecture);
-/// The same physical layers without any loop.
+/// The same physical layers without any loop: every loop field at its default, residual scales
+/// times visits, neighbours that differ in nothing else joined. Inverse of with_loop up to names.
 Architecture without_loop(const Architecture& architecture);
 /// Loops physical layers of `architecture` (whose own loop is dropped first); residual writes in
-/// the loop are scaled by 1/visits.
+/// the loop are scaled by 1/visits. Segments are cut where the loop begins and ends: the pieces of
+/// a one-segment model are named prelude, recur and coda, those of segment s s.prelude, s.recur
+/// and s.coda. A block over several segments becomes a schedule. One visit or no span: no loop.
+/// Throws Error (kind input) if the loop does not lie within the model.
 Architecture with_loop(const Architecture& architecture, const Loop& loop);
-/// Adds or removes layers in the segment with the most layers. Throws if none would be left.
+/// Adds or removes layers in the (first) segment with the most layers; window patterns continue,
+/// also into following segments that continued the pattern. Throws if no layer would be left.
 Architecture with_depth(const Architecture& architecture, std::int64_t depth);
 
-/// One executed layer: physical layer `layer` (0-based in the whole model) of segment `segment`.
+/// One executed layer.
 struct Step {
   std::size_t segment;
   std::int64_t layer;  // 0-based within the segment
   std::int64_t visit;  // 0-based
+  bool operator==(const Step&) const = default;
 };
-/// The execution order of the forward pass. Throws if visits are not whole.
+/// The execution order of the forward pass. Throws Error (kind input) if visits are not whole or
+/// there are more than max_steps.
 std::vector<Step> execution(const Architecture& architecture);
 
 /// The window of layer `layer` of a segment, 0 = full attention.
