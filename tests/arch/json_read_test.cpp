@@ -260,4 +260,27 @@ TEST_CASE("a loop is stated once") {
   CHECK(with("2", "small", "big") == "small.json: loop: is 2; expected text in quotes");
 }
 
+TEST_CASE("damaged files are refused as input errors or mean something that can be written") {
+  constexpr std::string_view pieces[] = {"0", "-1", "1e9", "null", "[]", "{}", "\"",   "\"x\"",
+                                         ",", ":",  "}",   "]",    "\n", "\\", "\xff", "moe"};
+  test::Random random(6);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text(test::two_segments);
+    for (std::int64_t edits = random.between(1, 3); edits > 0; --edits) {
+      const auto size = static_cast<std::int64_t>(text.size());
+      const auto at = static_cast<std::size_t>(random.between(0, size - 1));
+      const auto length = static_cast<std::size_t>(random.between(0, 4));
+      text.replace(at, length, pieces[static_cast<std::size_t>(random.between(0, 15))]);
+    }
+    CAPTURE(text);
+    try {
+      const Architecture a = from_json(text, "damaged.json");
+      REQUIRE(from_json(to_json(a), "again.json") == a);
+    } catch (const Error& error) {
+      REQUIRE(error.kind == ErrorKind::input);
+      REQUIRE(error.where.starts_with("damaged.json"));
+    }
+  }
+}
+
 }  // namespace isoloop::arch
