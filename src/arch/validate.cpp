@@ -233,8 +233,8 @@ void check_scheduled(const Segment& segment, std::int64_t times, const std::stri
                       "remove the schedule, or use order \"block\"");
   }
   if (segment.visits.forward == Ratio(times)) return;
-  throw input_error(fmt::format("runs '{}' {} times, but its visits are {}", segment.name, times,
-                                segment.visits.forward.str()),
+  throw input_error(fmt::format("names '{}' {} time{}, but its visits are {}", segment.name, times,
+                                times == 1 ? "" : "s", segment.visits.forward.str()),
                     "schedule",
                     segment.visits.forward.is_integer()
                         ? "name each segment as often as it is visited"
