@@ -114,6 +114,9 @@ void check_attention(const Attention& attention, const std::string& path) {
     if (json::in_range(attention.windows[i], optional_range)) continue;
     check_range(attention.windows[i], optional_range, fmt::format("{}.windows[{}]", path, i));
   }
+  if (attention.chunked && attention.windows.empty())
+    throw input_error("is true, but there is no window", path + ".chunked",
+                      "give the chunk sizes as windows, or leave chunked out");
 }
 
 void check_ffn(const Ffn& ffn, const std::string& path) {

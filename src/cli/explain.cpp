@@ -32,46 +32,55 @@ report::Table letters_table(const arch::Architecture& model, const cost::Options
   return table;
 }
 
-struct Side {
-  std::string what, letters, numbers;
-  Ratio each, total;
+/// One formula of a row and what it amounts to over all layers; a linear map's parameters and
+/// MACs share theirs.
+struct Line {
+  std::string letters, numbers;
+  Ratio each;
+  std::optional<Ratio> params, macs, cache;
 };
 
-/// Parameters, work and cache of one row, where it has them.
-std::vector<Side> sides(const cost::Explanation& e, const cost::Options& options) {
-  std::vector<Side> result;
-  if (!e.params_letters.empty())
-    result.push_back({"parameters", e.params_letters, e.params_numbers, e.row.params,
-                      e.row.layers * e.row.params});
-  if (!e.macs_letters.empty())
-    result.push_back({"MACs per token", e.macs_letters, e.macs_numbers, e.row.macs,
-                      e.row.layers * e.row.visits * e.row.macs});
+std::vector<Line> lines(const cost::Explanation& e, const cost::Options& options) {
+  std::vector<Line> result;
+  const bool counted = e.part != convention::Part::softmax ||
+                       options.convention.mac_weight[static_cast<std::size_t>(e.part)] != Ratio(0);
+  const Ratio params = e.row.layers * e.row.params, macs = e.row.layers * e.row.visits * e.row.macs;
+  const bool one_map = e.params_letters == e.macs_letters;
+  if (!e.params_letters.empty()) {
+    result.push_back({e.params_letters, e.params_numbers, e.row.params, params, {}, {}});
+    if (one_map) result.back().macs = macs;
+  }
+  if (!e.macs_letters.empty() && !one_map && counted)
+    result.push_back({e.macs_letters, e.macs_numbers, e.row.macs, {}, macs, {}});
   if (!e.cache_letters.empty())
-    result.push_back({"KV entries per token", e.cache_letters, e.cache_numbers, e.row.cache,
+    result.push_back({e.cache_letters, e.cache_numbers, e.row.cache, {}, {},
                       cost::contribution(e.row, cost::Budget::kv, options) /
                           Ratio(bytes_per_element(options.kv_dtype))});
   return result;
 }
 
-std::string times(const Side& side, const cost::Explanation& e) {
-  if (side.what == "parameters") return fmt::format("{} layers", e.layers.str());
-  if (side.what == "KV entries per token") return fmt::format("{} slots", e.row.cache_slots.str());
-  if (e.visits == Ratio(1)) return fmt::format("{} layers", e.layers.str());
-  return fmt::format("{} layers × {} visits", e.layers.str(), e.visits.str());
+std::string segment_title(const cost::Explanation& e) {
+  if (e.segment.empty()) return "Whole model";
+  const std::string visits = e.visits == Ratio(1) ? "once" : e.visits.str() + " times";
+  return fmt::format("Segment '{}': formulas per layer, executed {}", e.segment, visits);
 }
 
 report::Table formulas_table(const std::vector<cost::Explanation>& rows, const std::string& segment,
                              const cost::Options& options) {
   report::Table table;
-  table.title = segment.empty() ? "Whole model" : fmt::format("Segment '{}', one layer", segment);
-  table.columns = {{"row", "", report::Align::left},     {"figure", "", report::Align::left},
-                   {"formula", "", report::Align::left}, {"with numbers", "", report::Align::left},
-                   {"each"}, {"times", "", report::Align::left}, {"in all"}};
+  table.columns = {{"row", "", report::Align::left},          {"formula", "", report::Align::left},
+                   {"with numbers", "", report::Align::left}, {"each"},
+                   {"layers"},                                {"parameters", "all layers"},
+                   {"MACs", "per token, all visits"},         {"KV entries", "per token, all slots"}};
+  const auto text = [](const std::optional<Ratio>& value) {
+    return value ? grouped(*value) : std::string();
+  };
   for (const cost::Explanation& e : rows) {
     if (e.segment != segment) continue;
-    for (const Side& side : sides(e, options))
-      table.rows.push_back({e.name, side.what, side.letters, side.numbers, grouped(side.each),
-                            times(side, e), grouped(side.total)});
+    table.title = segment_title(e);
+    for (const Line& line : lines(e, options))
+      table.rows.push_back({e.name, line.letters, line.numbers, grouped(line.each), e.layers.str(),
+                            text(line.params), text(line.macs), text(line.cache)});
   }
   return table;
 }
@@ -101,15 +110,18 @@ Json explanation_json(const cost::Explanation& e, const cost::Options& options) 
   if (!e.segment.empty()) j["segment"] = e.segment;
   j["layers"] = number(e.layers);
   j["visits"] = number(e.visits);
-  for (const Side& side : sides(e, options)) {
-    Json s;
-    s["formula"] = side.letters;
-    s["numbers"] = side.numbers;
-    s["each"] = number(side.each);
-    s["total"] = number(side.total);
-    const bool params = side.what == "parameters", macs = side.what == "MACs per token";
-    j[params ? "params" : macs ? "macs_per_token" : "kv_elements_per_token"] = std::move(s);
+  Json formulas = Json::array();
+  for (const Line& line : lines(e, options)) {
+    Json f;
+    f["formula"] = line.letters;
+    f["numbers"] = line.numbers;
+    f["each"] = number(line.each);
+    if (line.params) f["params"] = number(*line.params);
+    if (line.macs) f["macs_per_token"] = number(*line.macs);
+    if (line.cache) f["kv_elements_per_token"] = number(*line.cache);
+    formulas.push_back(std::move(f));
   }
+  j["formulas"] = std::move(formulas);
   return j;
 }
 

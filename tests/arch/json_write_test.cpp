@@ -65,7 +65,8 @@ TEST_CASE("written architectures keep the order of fields") {
                  .output_bias = true,
                  .sinks = true,
                  .output_gate = true,
-                 .windows = {0, 128}};
+                 .windows = {0, 128},
+                 .chunked = true};
   s.ffn = {.gated = false, .size = 256, .bias = true};
   std::string text = to_json(a);
   CHECK(from_json(text, "a.json") == a);
@@ -110,7 +111,8 @@ TEST_CASE("written architectures keep the order of fields") {
         "output_bias": true,
         "sinks": true,
         "output_gate": true,
-        "windows": [0, 128]
+        "windows": [0, 128],
+        "chunked": true
       },
       "ffn": {
         "kind": "dense",
