@@ -1,0 +1,31 @@
+// The table of commands.
+//
+// Held by tests/cli/commands_test.cpp: every example runs.
+#include "cli/command.h"
+
+namespace isoloop::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      {"count", "Parameters, FLOPs per token, KV cache and memory of architectures",
+       "isoloop count qwen3-30b-a3b mixtral-8x7b-v0.1 --convention all", declare_count},
+      {"explain", "The same as formulas, with letters and with numbers",
+       "isoloop explain smelt-200m-e192", declare_explain},
+      {"match", "The looped architecture nearest in cost to a baseline, with proof",
+       "isoloop match smelt-200m-e192 --loop middle --top 3", declare_match},
+      {"check", "Are the pairs of a manifest within tolerance? Exit 1 if not",
+       "isoloop check grid-out/pairs.json", declare_check, {OutputFormat::junit, OutputFormat::github}},
+      {"grid", "All cells of a published grid: baselines, matches, printed figures",
+       "isoloop grid smelt", declare_grid},
+      {"import", "A foreign config (Hugging Face config.json) as an isoloop file",
+       "isoloop import config.json --output model.json", declare_import},
+      {"list", "Built-in models, grids, conventions, alignments, budgets, families",
+       "isoloop list conventions", declare_list},
+      {"completion", "Shell completion for bash, zsh or fish", "isoloop completion bash",
+       declare_completion},
+      {"man", "The manual page, in man(7) markup", "isoloop man", declare_man},
+  };
+  return table;
+}
+
+}  // namespace isoloop::cli

@@ -1,0 +1,110 @@
+// Loading architectures named on the command line.
+//
+// A path wins over a built-in name. Held by tests/cli/input_test.cpp.
+#include "cli/input.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "isoloop/grid.h"
+
+namespace isoloop::cli {
+namespace {
+
+constexpr std::string_view models_folder = "models/";
+
+std::string stem(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view file = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return std::string(file.substr(0, file.rfind('.')));
+}
+
+Loaded from_import(formats::Import import, const Context& context, const std::string& argument) {
+  for (const std::string& warning : import.warnings)
+    context.warn(fmt::format("{}: {}", argument, warning));
+  return {std::move(import.architecture), std::move(import.format), std::move(import.family),
+          std::move(import.left_out), 0, {}};
+}
+
+Loaded load_model(const DataFile& file, const std::string& name, const Context& context) {
+  const auto entry = nlohmann::json::parse(file.text);
+  Loaded loaded = from_import(formats::read(entry.at("config").dump(), name, name), context, name);
+  loaded.architecture.name = name;
+  const auto& published = entry.at("published");
+  if (published.at("stored_params").is_number())
+    loaded.published_stored = published.at("stored_params").get<std::int64_t>();
+  for (const auto& [extra, value] : entry.at("stored_extras").items())
+    loaded.stored_extras.emplace_back(extra, value.get<std::int64_t>());
+  return loaded;
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const BuiltIn& model : built_in_models()) names.push_back(model.name);
+  return names;
+}
+
+Loaded load_built_in(const std::string& name, const Context& context) {
+  const std::string path = fmt::format("{}{}.json", models_folder, name);
+  for (const DataFile& file : data_files())
+    if (file.path == path) return load_model(file, name, context);
+  for (arch::Architecture& model : grid::built_in_architectures())
+    if (model.name == name) return {std::move(model), "built-in", "", {}, 0, {}};
+  Error error = unknown_name(ErrorKind::usage, "model or file", name, known_names(), "");
+  if (error.hint.empty() || error.hint.starts_with("known"))
+    error = usage_error(error.message, "", "isoloop list models shows the built-in ones");
+  throw error;
+}
+
+}  // namespace
+
+std::vector<BuiltIn> built_in_models() {
+  std::vector<BuiltIn> result;
+  for (const DataFile& file : data_files()) {
+    if (!file.path.starts_with(models_folder)) continue;
+    const auto entry = nlohmann::json::parse(file.text);
+    result.push_back({stem(file.path), entry.at("name"),
+                      entry.at("confidence") == "exact" ? "published count" : "unverified",
+                      entry.at("source")});
+  }
+  for (const std::string& name : grid::names()) {
+    const grid::Grid grid = grid::load(name, "data/grids");
+    for (const arch::Architecture& model : grid::built_in_architectures())
+      if (model.name.starts_with(name))
+        result.push_back({model.name, grid.title, "grid " + name, grid.source});
+  }
+  return result;
+}
+
+std::string read_text(const std::string& path, const Context& context) {
+  if (path == "-")
+    return {std::istreambuf_iterator<char>(context.streams.in), std::istreambuf_iterator<char>()};
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code))
+    throw usage_error("is a folder", path, "name a file");
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) throw usage_error("cannot be read", path, "check that the file exists and is readable");
+  return text.str();
+}
+
+Loaded load(const std::string& argument, const Context& context) {
+  std::error_code code;
+  const bool looks_like_path = argument == "-" || argument.find('/') != std::string::npos ||
+                               argument.ends_with(".json") ||
+                               std::filesystem::exists(argument, code);
+  if (!looks_like_path) return load_built_in(argument, context);
+  const std::string shown = argument == "-" ? "standard input" : argument;
+  const std::string text = read_text(argument, context);
+  const std::string name = argument == "-" ? "stdin" : stem(argument);
+  return from_import(formats::read(text, shown, name), context, shown);
+}
+
+}  // namespace isoloop::cli

@@ -1,0 +1,225 @@
+// Parsing of shared options. Every complaint names the option and shows a right value.
+//
+// Held by tests/cli/options_test.cpp.
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace isoloop::cli {
+namespace {
+
+std::int64_t whole(const std::string& text, const std::string& where, const std::string& hint) {
+  const Ratio value = parse_ratio(text, where);
+  if (!value.is_integer() || abs(value) > Ratio(arch::max_dimension))
+    throw usage_error(fmt::format("'{}' is not a whole number in range", text), where, hint);
+  return value.num().to_int64();
+}
+
+std::int64_t positive(std::int64_t value, const std::string& where, const std::string& hint) {
+  if (value >= 1 && value <= arch::max_dimension) return value;
+  throw usage_error(fmt::format("{} is not a positive size", value), where, hint);
+}
+
+/// "lo:hi" or "lo:hi:step".
+solve::Range parse_range(const std::string& text, const std::string& where) {
+  const std::string hint = "write low:high or low:high:step, e.g. depth=8:16:2";
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() < 2 || parts.size() > 3)
+    throw usage_error(fmt::format("'{}' is not a range", text), where, hint);
+  solve::Range range{whole(parts[0], where, hint), whole(parts[1], where, hint),
+                     parts.size() == 3 ? whole(parts[2], where, hint) : 1};
+  constexpr std::int64_t most_values = 1'000'000;
+  if (range.step < 1 || range.low > range.high || range.low < 0 ||
+      (range.high - range.low) / range.step >= most_values)
+    throw usage_error(fmt::format("'{}' is not a range", text), where,
+                      hint + ", with low <= high, step >= 1 and at most a million values");
+  return range;
+}
+
+std::pair<Ratio, Ratio> ratio_range(const std::string& text, const std::string& where,
+                                    const std::string& hint) {
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() != 2) throw usage_error(fmt::format("'{}' is not a range", text), where, hint);
+  const std::pair<Ratio, Ratio> range{parse_ratio(parts[0], where), parse_ratio(parts[1], where)};
+  if (range.first <= Ratio(0) || range.first > range.second)
+    throw usage_error(fmt::format("'{}' is not a range", text), where, hint);
+  return range;
+}
+
+void parse_fixed(const std::string& text, solve::MatchRequest& request) {
+  for (const std::string& item : split(text, ',')) {
+    const std::size_t equals = item.find('=');
+    const solve::Unknown unknown = solve::parse_unknown(item.substr(0, equals), "--fix");
+    if (equals == std::string::npos)
+      throw usage_error(fmt::format("'{}' has no value", item), "--fix", "write e.g. --fix experts=288");
+    request.fixed[unknown] = whole(item.substr(equals + 1), "--fix", "write e.g. --fix experts=288");
+  }
+}
+
+void parse_freed(const std::string& text, solve::MatchRequest& request) {
+  for (const std::string& item : split(text, ',')) {
+    const std::size_t equals = item.find('=');
+    const solve::Unknown unknown = solve::parse_unknown(item.substr(0, equals), "--free");
+    request.freed[unknown] = equals == std::string::npos
+                                 ? std::nullopt
+                                 : std::optional(parse_range(item.substr(equals + 1), "--free"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    result.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return result;
+}
+
+void CountFlags::declare(CLI::App& app, const std::string& default_convention) {
+  app.add_option("--convention", convention,
+                 "What counts as FLOPs: isoloop list conventions (default " + default_convention + ")")
+      ->type_name("NAME");
+  app.add_option("--context", context, "Sequence length S in tokens (default: the model file's)")
+      ->type_name("N");
+  app.add_option("--attended", attended, "Mean attended tokens T per query, instead of S")
+      ->type_name("N");
+  app.add_option("--documents", documents,
+                 "Lengths of the documents packed into one sequence, e.g. 1024,3072")
+      ->type_name("N,N,...");
+  app.add_option("--dtype", dtype, "Type of weights: fp32, bf16, fp16, fp8 (default bf16)")
+      ->type_name("NAME");
+  app.add_option("--kv-dtype", kv_dtype, "Type of the KV cache (default: as --dtype)")
+      ->type_name("NAME");
+  app.add_option("--vocab-multiple", vocab_multiple,
+                 "Pad the vocabulary to a multiple of N, where the convention counts it")
+      ->type_name("N");
+}
+
+cost::Options CountFlags::options(bool& all) const {
+  all = convention == "all";
+  cost::Options o;
+  if (!convention.empty() && !all) o.convention = convention::find(convention, "--convention");
+  if (context != 0) o.context = positive(context, "--context", "write e.g. --context 4096");
+  if (!attended.empty()) {
+    o.attended = parse_ratio(attended, "--attended");
+    if (*o.attended <= Ratio(0))
+      throw usage_error(fmt::format("{} is not a positive length", attended), "--attended",
+                        "write e.g. --attended 392");
+  }
+  if (!documents.empty())
+    for (const std::string& length : split(documents, ','))
+      o.documents.push_back(positive(whole(length, "--documents", "write e.g. 1024,3072"),
+                                     "--documents", "write e.g. 1024,3072"));
+  o.dtype = parse_dtype(dtype, "--dtype");
+  o.kv_dtype = kv_dtype.empty() ? o.dtype : parse_dtype(kv_dtype, "--kv-dtype");
+  o.vocab_multiple = positive(vocab_multiple, "--vocab-multiple", "write e.g. 128");
+  return o;
+}
+
+cost::Options CountFlags::options() const {
+  bool all = false;
+  const cost::Options o = options(all);
+  if (all)
+    throw usage_error("'all' needs one convention here", "--convention",
+                      "a match is made under one; its residual is shown under all");
+  return o;
+}
+
+bool CountFlags::given() const {
+  return !convention.empty() || context != 0 || !attended.empty() || !documents.empty();
+}
+
+void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
+  app.add_option("--loop", loop,
+                 "none, middle, middle:1/3x4, \"all x4\", 4-9x2, 3+6x2+3, \"each x2\" (default middle)")
+      ->type_name("LOOP");
+  app.add_option("--tol", tolerance, "Tolerance per budget, e.g. flops=1%,params=0.5%,kv=2%" + defaults_note)
+      ->type_name("LIST");
+  app.add_option("--align", alignment, "Multiples: isoloop list alignments, or hidden=64,expert=32,...")
+      ->type_name("NAME|LIST");
+  app.add_option("--fix", fixed, "Fix an unknown, e.g. experts=288")->type_name("KEY=VALUE");
+  app.add_option("--free", freed, "Free an unknown, e.g. depth=8:16:2 or span")
+      ->type_name("KEY[=LO:HI[:STEP]]");
+  app.add_option("--rank", rank, "Order of answers: mismatch, sum, a budget, hidden, experts, ...")
+      ->delimiter(',')
+      ->type_name("KEY,...");
+  app.add_option("--top", top, "Number of different answers")->type_name("N");
+  app.add_option("--square", square, "heads x head size = hidden: yes or no (default: as the baseline)")
+      ->type_name("yes|no");
+  app.add_option("--gqa", gqa, "GQA ratio relative to the baseline's (default 1:3)")->type_name("LO:HI");
+  app.add_option("--min-head", min_head, "Smallest head size (default 32)")->type_name("N");
+  app.add_option("--expert-ratio", expert_ratio,
+                 "Expert size / hidden within this factor of the baseline's (default 2)")
+      ->type_name("X");
+  app.add_option("--tp", tp, "Sizes must shard over N tensor-parallel ranks")->type_name("N");
+  app.add_option("--ep", ep, "Experts must shard over N ranks")->type_name("N");
+  app.add_option("--pp", pp, "Depth must split into N pipeline stages")->type_name("N");
+}
+
+void MatchFlags::apply(solve::MatchRequest& r) const {
+  if (!loop.empty()) r.loop = loop;
+  if (r.budgets.empty()) r.budgets = solve::default_budgets();
+  if (!tolerance.empty()) apply_tolerance(tolerance, "--tol", r.budgets);
+  if (!alignment.empty()) r.alignment = solve::parse_alignment(alignment, "--align");
+  for (const std::string& item : fixed) parse_fixed(item, r);
+  for (const std::string& item : freed) parse_freed(item, r);
+  if (!rank.empty()) r.rank = rank;
+  r.top = static_cast<std::size_t>(positive(top, "--top", "write e.g. --top 3"));
+  if (!square.empty()) {
+    const std::vector<std::string> words = {"yes", "no"};
+    if (square != "yes" && square != "no")
+      throw unknown_name(ErrorKind::usage, "value", square, words, "--square");
+    r.square = square == "yes";
+  }
+  if (!gqa.empty())
+    std::tie(r.gqa_low, r.gqa_high) = ratio_range(gqa, "--gqa", "write e.g. --gqa 1:3");
+  if (min_head != 0) r.min_head_size = positive(min_head, "--min-head", "write e.g. --min-head 64");
+  if (!expert_ratio.empty()) {
+    r.expert_ratio = parse_ratio(expert_ratio, "--expert-ratio");
+    if (r.expert_ratio < Ratio(1))
+      throw usage_error(fmt::format("{} is below 1", expert_ratio), "--expert-ratio",
+                        "write e.g. --expert-ratio 2");
+  }
+  r.tensor_parallel = positive(tp, "--tp", "write e.g. --tp 8");
+  r.expert_parallel = positive(ep, "--ep", "write e.g. --ep 8");
+  r.pipeline_parallel = positive(pp, "--pp", "write e.g. --pp 2");
+}
+
+void apply_tolerance(const std::string& text, const std::string& where,
+                     std::vector<solve::BudgetTolerance>& budgets) {
+  const std::string hint = "write e.g. flops=1%,params=0.5%,kv=2%, or kv=off to leave a budget out";
+  std::vector<cost::Budget> seen;
+  for (const std::string& item : split(text, ',')) {
+    const std::size_t equals = item.find('=');
+    const cost::Budget budget = cost::parse_budget(item.substr(0, equals), where);
+    if (equals == std::string::npos)
+      throw usage_error(fmt::format("'{}' has no value", item), where, hint);
+    if (std::find(seen.begin(), seen.end(), budget) != seen.end())
+      throw usage_error(fmt::format("{} is given twice", item.substr(0, equals)), where, hint);
+    seen.push_back(budget);
+    std::erase_if(budgets, [&](const solve::BudgetTolerance& t) { return t.budget == budget; });
+    const std::string value = item.substr(equals + 1);
+    if (value == "off") continue;
+    const Ratio tolerance = parse_ratio(value, where);
+    if (tolerance < Ratio(0)) throw usage_error(fmt::format("'{}' is negative", item), where, hint);
+    budgets.push_back({budget, tolerance});
+  }
+  std::stable_sort(budgets.begin(), budgets.end(),
+                   [](const auto& a, const auto& b) { return a.budget < b.budget; });
+  if (budgets.empty()) throw usage_error("no budget is left", where, hint);
+}
+
+std::string tolerance_text(const std::vector<solve::BudgetTolerance>& tolerance) {
+  std::string text;
+  for (const solve::BudgetTolerance& t : tolerance)
+    text += fmt::format("{}{}={}%", text.empty() ? "" : ",", cost::name(t.budget).name,
+                        decimal(t.tolerance * Ratio(100), 2));
+  return text;
+}
+
+}  // namespace isoloop::cli
