@@ -73,7 +73,7 @@ inline constexpr auto visits_fields = std::to_array<std::string_view>({"forward"
 inline constexpr auto attention_fields = std::to_array<std::string_view>(
     {"kind", "heads", "kv_heads", "head_size", "q_rank", "kv_rank", "nope_size", "rope_size",
      "value_size", "qk_norm", "qkv_bias", "output_bias", "sinks", "output_gate", "experts", "top_k",
-     "windows"});
+     "windows", "chunked"});
 inline constexpr auto ffn_fields = std::to_array<std::string_view>(
     {"kind", "size", "experts", "top_k", "expert_size", "gated", "bias", "shared_size",
      "shared_gate", "router_bias", "selection_bias", "output_bias"});
