@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_writer.h"
+#include "cli/grid_compare.h"
 #include "cli/match_view.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -25,6 +26,7 @@ struct Flags {
   std::string name, directory;
   CountFlags count;
   MatchFlags match;
+  bool compare = false;
 };
 
 struct Matched {
@@ -233,10 +235,20 @@ Action declare_grid(CLI::App& app) {
   app.add_option("NAME", flags->name, "Grid: isoloop list grids")->required();
   app.add_option("-o,--directory", flags->directory, "Write configs, pairs.json and README.md into this new folder")
       ->type_name("DIR");
+  app.add_flag("--compare", flags->compare,
+               "Optimum per cell under every alignment, with the loop's span or depth freed");
   flags->count.declare(app, "the grid's own");
   flags->match.declare(app, " (default 2% for all three)");
   return [flags](Context& context) {
     const grid::Grid grid = grid::load(flags->name, "grid");
+    if (flags->compare)
+      return compare_grid(grid, [&](const grid::Cell& cell, const solve::Alignment& alignment) {
+        solve::MatchRequest r = request_of(*flags, grid, cell);
+        const std::int64_t experts = r.alignment.experts;
+        r.alignment = alignment;
+        if (experts == 1) r.alignment.experts = 1;
+        return r;
+      });
     std::vector<Matched> cells;
     for (const grid::Cell& cell : grid.cells) {
       Matched m{&cell, request_of(*flags, grid, cell), {}};
