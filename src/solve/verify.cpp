@@ -107,7 +107,14 @@ class Checker {
     if (aligned(Unknown::head_size) && a.head_size < request_.min_head_size)
       complain("the head size is too small");
     const bool was_square = base.heads * base.head_size == request_.baseline.hidden;
-    if (request_.square.value_or(was_square) && a.heads * a.head_size != answer_.architecture.hidden)
+    const Ratio width = Ratio(Int(a.heads) * Int(a.head_size)) / Ratio(answer_.architecture.hidden);
+    const Ratio proportion =
+        width / (Ratio(Int(base.heads) * Int(base.head_size)) / Ratio(request_.baseline.hidden));
+    const bool square = request_.square.value_or(was_square);
+    if (!square && (proportion > request_.attention_ratio ||
+                    Ratio(1) / proportion > request_.attention_ratio))
+      complain("heads x head size / hidden is out of range");
+    if (square && width != Ratio(1))
       complain("heads x head size is not the hidden size");
     if (a.heads % request_.tensor_parallel != 0) complain("heads do not shard");
   }
