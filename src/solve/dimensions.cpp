@@ -117,12 +117,22 @@ bool is_free_by_default(const arch::Architecture& baseline, Unknown unknown) {
 
 std::vector<std::int64_t> domain_of(const MatchRequest& request, Unknown unknown,
                                     std::int64_t baseline) {
-  const std::string option = fmt::format("--free {}", name(unknown));
-  if (const auto fixed = request.fixed.find(unknown); fixed != request.fixed.end())
-    return {fixed->second};
+  if (const auto fixed = request.fixed.find(unknown); fixed != request.fixed.end()) {
+    if (shards(request, unknown, fixed->second)) return {fixed->second};
+    throw usage_error(fmt::format("{} = {} cannot be split over tp {}, ep {}", name(unknown),
+                                  fixed->second, request.tensor_parallel, request.expert_parallel),
+                      "--fix", "take a multiple of the parallelism");
+  }
   const auto freed = request.freed.find(unknown);
   const bool asked = freed != request.freed.end();
-  if (!asked && !is_free_by_default(request.baseline, unknown)) return {baseline};
+  const std::string option = fmt::format("--free {}", name(unknown));
+  if (!asked && !is_free_by_default(request.baseline, unknown)) {
+    if (shards(request, unknown, baseline)) return {baseline};
+    throw usage_error(
+        fmt::format("the baseline's {} = {} cannot be split over tp {}, ep {}", name(unknown),
+                    baseline, request.tensor_parallel, request.expert_parallel),
+        option, "free it, or lower the parallelism");
+  }
   const Default usual = default_range(request, unknown, baseline);
   std::vector<std::int64_t> all;
   if (asked && freed->second) {

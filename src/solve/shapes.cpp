@@ -42,6 +42,7 @@ void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::in
   }
   const std::int64_t centre = arch::centred_first(depth, span);
   const std::int64_t start = given(request, Unknown::loop_span) ? centre : usual.first;
+  const arch::Order order = span > 1 ? usual.order : arch::Order::block;  // one layer has one order
   for (const std::int64_t visits :
        choices(request, Unknown::loop_visits, std::max<std::int64_t>(usual.visits, 1), {2, 4, 1})) {
     for (const std::int64_t first :
@@ -50,7 +51,7 @@ void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::in
       if (visits == 1)
         shapes.push_back({depth, arch::Loop{}});
       else
-        shapes.push_back({depth, {first, span, visits, usual.order}});
+        shapes.push_back({depth, {first, span, visits, order}});
     }
   }
 }

@@ -130,7 +130,7 @@ class Builder {
     if (E && k) rules.push_back({Rule::Kind::at_most, *k, *E, 0, 0, 0, "top-k at most experts"});
     const Unknown width = variable(Unknown::expert_size) ? Unknown::expert_size : Unknown::ffn_size;
     const auto f = variable(width);
-    if (!f || statement_.problem.variables[*f].domain.size() == 1) return;
+    if (!f || request_.fixed.contains(width)) return;
     const Ratio base(Int(*baseline_value(request_.baseline, width)),
                      Int(request_.baseline.hidden));
     rules.push_back({Rule::Kind::ratio, *f, *h, 0, base / request_.expert_ratio,
