@@ -91,17 +91,20 @@ std::string choices() {
 Action declare_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
   app.add_option("WHAT", *what, choices())->required();
-  return [what](Context&) {
+  return [what](Context& context) {
     std::vector<std::string> known;
     for (const auto& [name, make] : lists()) {
       known.push_back(name);
       if (name != *what) continue;
       const Listing listing = make();
       report::Table table;
-      for (const std::string& title : listing.titles) table.columns.push_back({title, "", Align::left});
+      // Sources are whole sentences; on a terminal they would push the lines apart.
+      const bool shorter = context.common.format == OutputFormat::text && listing.titles.back() == "source";
+      const std::size_t columns = listing.titles.size() - (shorter ? 1 : 0);
+      for (std::size_t i = 0; i < columns; ++i) table.columns.push_back({listing.titles[i], "", Align::left});
       Json items = Json::array();
       for (const auto& row : listing.rows) {
-        table.rows.emplace_back(row.begin(), row.end());
+        table.rows.emplace_back(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(columns));
         Json item;
         for (std::size_t i = 0; i < row.size(); ++i) {
           std::string key = listing.titles[i];
@@ -112,6 +115,9 @@ Action declare_list(CLI::App& app) {
       }
       Answer answer;
       answer.document.blocks.emplace_back(std::move(table));
+      if (shorter)
+        answer.document.blocks.emplace_back(report::Paragraph{
+            fmt::format("Sources: isoloop list {} --format md", *what), report::Tone::dim});
       answer.json = json::pretty(Json{{"schema", "isoloop/list/v1"}, {*what, std::move(items)}});
       return answer;
     }

@@ -13,20 +13,37 @@ namespace isoloop::solve {
 namespace detail {
 namespace {
 
-void check_request(const MatchRequest& r) {
+void check_limits(Unknown unknown, std::int64_t value, const char* where) {
+  const Range range = limits(unknown);
+  if (value >= range.low && value <= range.high) return;
+  throw usage_error(fmt::format("{} cannot be {}", name(unknown), value), where,
+                    fmt::format("{} can be {} to {}", name(unknown), range.low, range.high));
+}
+
+void check_unknowns(const MatchRequest& r) {
   for (const auto& [unknown, value] : r.fixed) {
     if (r.freed.contains(unknown))
       throw usage_error(fmt::format("{} is both fixed and freed", name(unknown)), "--fix, --free",
                         "keep one of the two");
-    if (value < (unknown == Unknown::loop_span ? 0 : 1))
-      throw usage_error(fmt::format("{} = {} is not a size", name(unknown), value), "--fix",
-                        "dimensions are positive whole numbers");
+    check_limits(unknown, value, "--fix");
   }
-  for (const auto& [unknown, range] : r.freed)
-    if (range && (range->low < 0 || range->step < 1 || range->low > range->high))
+  for (const auto& [unknown, range] : r.freed) {
+    if (!range) continue;
+    if (range->step < 1 || range->low > range->high)
       throw usage_error(fmt::format("{}={}:{}:{} is not a range", name(unknown), range->low,
                                     range->high, range->step),
                         "--free", "write low:high:step with low <= high and step >= 1");
+    check_limits(unknown, range->low, "--free");
+    check_limits(unknown, range->high, "--free");
+  }
+}
+
+void check_request(const MatchRequest& r) {
+  check_unknowns(r);
+  if (const Ratio layers = arch::effective_depth(r.baseline); layers > Ratio(max_executed_layers))
+    throw input_error(fmt::format("executes {} layers per token", layers.str()), r.baseline.name,
+                      fmt::format("matching takes models of at most {} executed layers",
+                                  max_executed_layers));
   for (const BudgetTolerance& budget : r.budgets)
     if (budget.tolerance < Ratio(0))
       throw usage_error(fmt::format("a tolerance of {} for {} is negative",
@@ -129,7 +146,7 @@ MatchResult match(const MatchRequest& given) {
   const Result found = search_widening(statement.problem);
   result.certificate = found.certificate;
   result.answers = detail::read_answers(request, statement, found.answers);
-  if (!result.answers.empty()) return result;
+  if (!result.answers.empty() || !request.nearest) return result;
   detail::find_nearest(request, statement, result);
   if (request.remedies) result.remedies = detail::find_remedies(request, result);
   return result;
