@@ -231,8 +231,10 @@ report::Document match_document(const solve::MatchRequest& r, const solve::Match
   d.blocks.emplace_back(assumptions(r, result));
   std::string next = fmt::format("FLOPs under convention '{}' at context {}.", r.options.convention.name,
                                  r.options.context);
-  if (written)
-    next += found ? " Next: isoloop check pairs.json in the folder written." : " Nothing was written.";
+  if (!found)
+    next += written ? " Nothing was written." : "";
+  else if (written)
+    next += " Next: isoloop check pairs.json in the folder written.";
   else
     next += fmt::format(" Next: isoloop match {} -o DIR writes the configs and a pairs.json for "
                         "isoloop check; --top 3 shows alternatives.", argument);

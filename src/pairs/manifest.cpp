@@ -21,9 +21,8 @@ std::vector<solve::BudgetTolerance> read_tolerance(json::Fields& owner) {
   if (!fields) return result;
   for (const std::string& budget : cost::budget_names())
     if (const auto text = fields->optional_text(budget)) {
-      const Ratio value = parse_ratio(*text, fields->where(budget));
-      if (value < Ratio(0)) throw fields->error(budget, "is negative", "write e.g. \"1%\"");
-      result.push_back({cost::parse_budget(budget, budget), value});
+      result.push_back({cost::parse_budget(budget, budget),
+                        solve::parse_tolerance(*text, fields->where(budget))});
     }
   fields->finish();
   if (result.empty())

@@ -13,28 +13,28 @@ namespace isoloop::solve {
 namespace detail {
 namespace {
 
-constexpr std::int64_t max_values = 1'000'000;  // of one unknown; more is a typing error
+void check_limits(Unknown unknown, std::int64_t value, const char* where) {
+  const Range range = limits(unknown);
+  if (value >= range.low && value <= range.high) return;
+  throw usage_error(fmt::format("{} cannot be {}", name(unknown), value), where,
+                    fmt::format("{} can be {} to {}", name(unknown), range.low, range.high));
+}
 
 void check_unknowns(const MatchRequest& r) {
   for (const auto& [unknown, value] : r.fixed) {
     if (r.freed.contains(unknown))
       throw usage_error(fmt::format("{} is both fixed and freed", name(unknown)), "--fix, --free",
                         "keep one of the two");
-    if (value < (unknown == Unknown::loop_span ? 0 : 1) || value > arch::max_dimension)
-      throw usage_error(fmt::format("{} = {} is not a size", name(unknown), value), "--fix",
-                        "dimensions are positive whole numbers");
+    check_limits(unknown, value, "--fix");
   }
   for (const auto& [unknown, range] : r.freed) {
     if (!range) continue;
-    const std::string text =
-        fmt::format("{}={}:{}:{}", name(unknown), range->low, range->high, range->step);
-    if (range->low < 0 || range->step < 1 || range->low > range->high ||
-        range->high > arch::max_dimension)
-      throw usage_error(text + " is not a range", "--free",
-                        "write low:high:step with low <= high and step >= 1");
-    if ((range->high - range->low) / range->step >= max_values)
-      throw usage_error(fmt::format("{} has more than {} values", text, max_values), "--free",
-                        "take a larger step or a narrower range");
+    if (range->step < 1 || range->low > range->high)
+      throw usage_error(fmt::format("{}={}:{}:{} is not a range", name(unknown), range->low,
+                                    range->high, range->step),
+                        "--free", "write low:high:step with low <= high and step >= 1");
+    check_limits(unknown, range->low, "--free");
+    check_limits(unknown, range->high, "--free");
   }
 }
 
@@ -52,6 +52,10 @@ void check_plausibility(const MatchRequest& r) {
     throw usage_error(
         fmt::format("expert size / hidden within a factor of {}", r.expert_ratio.str()),
         "--expert-ratio", "the factor is 1 or more, e.g. 2");
+  if (r.attention_ratio < Ratio(1))
+    throw usage_error(fmt::format("heads x head size / hidden within a factor of {}",
+                                  r.attention_ratio.str()),
+                      "--attention-ratio", "the factor is 1 or more, e.g. 2");
   const Alignment& a = r.alignment;
   if (std::min({a.hidden, a.expert, a.head, a.experts}) < 1)
     throw usage_error(fmt::format("an alignment of {}", alignment_text(a)), "--align",
@@ -61,6 +65,10 @@ void check_plausibility(const MatchRequest& r) {
 void check_request(const MatchRequest& r) {
   check_unknowns(r);
   check_plausibility(r);
+  if (const Ratio layers = arch::effective_depth(r.baseline); layers > Ratio(max_executed_layers))
+    throw input_error(fmt::format("executes {} layers per token", layers.str()), r.baseline.name,
+                      fmt::format("matching takes models of at most {} executed layers",
+                                  max_executed_layers));
   for (const BudgetTolerance& budget : r.budgets)
     if (budget.tolerance < Ratio(0))
       throw usage_error(fmt::format("a tolerance of {} for {} is negative",
@@ -165,7 +173,7 @@ MatchResult match(const MatchRequest& given) {
   const Result found = search_widening(statement.problem);
   result.certificate = found.certificate;
   result.answers = detail::read_answers(request, statement, found.answers);
-  if (!result.answers.empty()) return result;
+  if (!result.answers.empty() || !request.nearest) return result;
   detail::find_nearest(request, statement, result);
   if (request.remedies) result.remedies = detail::find_remedies(request, result);
   return result;

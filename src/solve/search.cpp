@@ -405,15 +405,21 @@ bool Searcher::narrow_by_product_ratio(Level& level, const Rule& rule, std::size
 Result search(const Problem& problem) { return detail::Searcher(problem).run(); }
 
 Result search_widening(const Problem& problem) {
-  // A pass proves its optimum only if everything outside the cap is worse by the first criterion.
-  if (problem.criteria.empty() ||
-      problem.criteria.front().kind != Criterion::Kind::largest_mismatch)
-    return search(problem);
-  for (const Ratio& cap : {Ratio(1, 64), Ratio(1, 8), Ratio(1), Ratio(8), Ratio(64)}) {
+  // A pass proves its optimum only if everything outside the cap is worse by the first criterion,
+  // so only the measures that criterion compares are capped.
+  if (problem.criteria.empty()) return search(problem);
+  const Criterion& first = problem.criteria.front();
+  const bool all = first.kind == Criterion::Kind::largest_mismatch;
+  if (!all && first.kind != Criterion::Kind::mismatch) return search(problem);
+  // Beyond the tolerances the steps are fine: a cap twice as wide holds about 2^measures as many
+  // points, and the first answers found in a wide band say little.
+  for (const Ratio& cap : {Ratio(1, 64), Ratio(1, 8), Ratio(1), Ratio(2), Ratio(4), Ratio(8), Ratio(16),
+                           Ratio(32), Ratio(64), Ratio(128), Ratio(256)}) {
     Problem pass = problem;
     bool narrower = false;
-    for (Measure& measure : pass.measures) {
-      if (measure.cap && *measure.cap <= cap) continue;
+    for (std::size_t m = 0; m < pass.measures.size(); ++m) {
+      Measure& measure = pass.measures[m];
+      if ((!all && m != first.index) || (measure.cap && *measure.cap <= cap)) continue;
       measure.cap = cap;
       narrower = true;
     }

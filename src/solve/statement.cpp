@@ -90,7 +90,7 @@ class Builder {
   void add_rules() {
     add_attention_rules();
     add_expert_rules();
-    if (request_.tensor_parallel * request_.expert_parallel * request_.pipeline_parallel > 1)
+    if (std::max({request_.tensor_parallel, request_.expert_parallel, request_.pipeline_parallel}) > 1)
       assume(fmt::format("sizes shard over tp {}, ep {}, pp {}", request_.tensor_parallel,
                          request_.expert_parallel, request_.pipeline_parallel));
   }
@@ -120,7 +120,11 @@ class Builder {
                      base * request_.gqa_high, "GQA ratio"});
     assume(fmt::format("kv heads divide heads, GQA ratio {} to {}",
                        (base * request_.gqa_low).str(), (base * request_.gqa_high).str()));
-    assume(fmt::format("head size at least {}", request_.min_head_size));
+    const auto freed = request_.freed.find(Unknown::head_size);
+    const bool by_hand = request_.fixed.contains(Unknown::head_size) ||
+                         (freed != request_.freed.end() && freed->second.has_value());
+    if (!by_hand)
+      assume(fmt::format("head size at least {}", request_.min_head_size));
   }
 
   void add_expert_rules() {
