@@ -48,6 +48,14 @@ std::pair<Ratio, Ratio> ratio_range(const std::string& text, const std::string& 
   return range;
 }
 
+/// A factor a proportion may move by, in either direction.
+Ratio factor(const std::string& text, const std::string& option) {
+  const Ratio value = parse_ratio(text, option);
+  if (value < Ratio(1))
+    throw usage_error(fmt::format("{} is below 1", text), option, fmt::format("write e.g. {} 2", option));
+  return value;
+}
+
 void parse_fixed(const std::string& text, solve::MatchRequest& request) {
   for (const std::string& item : split(text, ',')) {
     const std::size_t equals = item.find('=');
@@ -156,6 +164,10 @@ void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
   app.add_option("--expert-ratio", expert_ratio,
                  "Expert size / hidden within this factor of the baseline's (default 2)")
       ->type_name("X");
+  app.add_option("--attention-ratio", attention_ratio,
+                 "heads x head size / hidden within this factor of the baseline's, where they are "
+                 "not held equal (default 2)")
+      ->type_name("X");
   app.add_option("--tp", tp, "Sizes must shard over N tensor-parallel ranks")->type_name("N");
   app.add_option("--ep", ep, "Experts must shard over N ranks")->type_name("N");
   app.add_option("--pp", pp, "Depth must split into N pipeline stages")->type_name("N");
@@ -179,12 +191,8 @@ void MatchFlags::apply(solve::MatchRequest& r) const {
   if (!gqa.empty())
     std::tie(r.gqa_low, r.gqa_high) = ratio_range(gqa, "--gqa", "write e.g. --gqa 1:3");
   if (min_head != 0) r.min_head_size = positive(min_head, "--min-head", "write e.g. --min-head 64");
-  if (!expert_ratio.empty()) {
-    r.expert_ratio = parse_ratio(expert_ratio, "--expert-ratio");
-    if (r.expert_ratio < Ratio(1))
-      throw usage_error(fmt::format("{} is below 1", expert_ratio), "--expert-ratio",
-                        "write e.g. --expert-ratio 2");
-  }
+  if (!expert_ratio.empty()) r.expert_ratio = factor(expert_ratio, "--expert-ratio");
+  if (!attention_ratio.empty()) r.attention_ratio = factor(attention_ratio, "--attention-ratio");
   r.tensor_parallel = positive(tp, "--tp", "write e.g. --tp 8");
   r.expert_parallel = positive(ep, "--ep", "write e.g. --ep 8");
   r.pipeline_parallel = positive(pp, "--pp", "write e.g. --pp 2");

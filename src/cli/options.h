@@ -28,7 +28,7 @@ struct CountFlags {
 
 /// What is matched: tolerances, alignment, unknowns, ranking.
 struct MatchFlags {
-  std::string tolerance, alignment, loop, square, gqa, expert_ratio;
+  std::string tolerance, alignment, loop, square, gqa, expert_ratio, attention_ratio;
   std::vector<std::string> fixed, freed, rank;
   std::int64_t top = 1, min_head = 0, tp = 1, ep = 1, pp = 1;
   void declare(CLI::App& app, const std::string& defaults_note);

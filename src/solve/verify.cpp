@@ -197,8 +197,14 @@ class Checker {
     const bool latent = base(Unknown::kv_rank).has_value();
     const bool was_square =
         !latent && Int(*H0) * Int(*base(Unknown::head_size)) == Int(request_.baseline.hidden);
-    if (request_.square.value_or(was_square) && Int(*H) * Int(*d) != Int(*own(Unknown::hidden)))
-      complain("heads x head size is not the hidden size");
+    const bool square = request_.square.value_or(was_square);
+    const Ratio width = Ratio(Int(*H) * Int(*d)) / Ratio(*own(Unknown::hidden));
+    if (square && width != Ratio(1)) complain("heads x head size is not the hidden size");
+    if (square) return;
+    const Ratio proportion = width / (Ratio(Int(*H0) * Int(*base(Unknown::head_size))) /
+                                      Ratio(request_.baseline.hidden));
+    if (proportion > request_.attention_ratio || proportion * request_.attention_ratio < Ratio(1))
+      complain("heads x head size / hidden is out of range");
   }
 
   void check_widths() {
