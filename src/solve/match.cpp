@@ -48,6 +48,10 @@ void check_plausibility(const MatchRequest& r) {
     throw usage_error(fmt::format("a GQA ratio from {} to {} times the baseline's", r.gqa_low.str(),
                                   r.gqa_high.str()),
                       "--gqa", "write low:high with 0 < low <= high, e.g. 1:3");
+  if (r.attention_ratio < Ratio(1))
+    throw usage_error(
+        fmt::format("heads x head size / hidden within a factor of {}", r.attention_ratio.str()),
+        "--attention-ratio", "the factor is 1 or more, e.g. 2");
   if (r.expert_ratio < Ratio(1))
     throw usage_error(
         fmt::format("expert size / hidden within a factor of {}", r.expert_ratio.str()),

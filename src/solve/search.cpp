@@ -89,12 +89,11 @@ Searcher::Searcher(const Problem& problem) : problem_(problem) {
 void Searcher::check_rule(const Rule& rule) const {
   const bool of_product = rule.kind == Rule::Kind::product_ratio;
   if (rule.kind != Rule::Kind::ratio && !of_product) return;
-  Int a = problem_.variables[rule.a].domain.back();
-  Int b = problem_.variables[rule.b].domain.back();
-  if (of_product) {
-    a = a * b;
-    b = problem_.variables[rule.c].domain.back();
-  }
+  const auto most = [&](std::size_t v) {  // at least 1: a factor of 0 hides no overflow
+    return Int(std::max<std::int64_t>(problem_.variables[v].domain.back(), 1));
+  };
+  const Int a = of_product ? most(rule.a) * most(rule.b) : most(rule.a);
+  const Int b = of_product ? most(rule.c) : most(rule.b);
   for (const Ratio& bound : {rule.low, rule.high}) {
     (void)(bound.num() * b + bound.den());  // as up() adds them
     (void)(bound.den() * a + bound.num());

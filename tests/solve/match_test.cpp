@@ -140,6 +140,7 @@ MatchRequest random_request(Random& random) {
   free_loop(random, r);
   choose_budgets(random, r);
   if (pick(random, 0, 3) == 0) r.square = false;
+  if (pick(random, 0, 2) == 0) r.attention_ratio = Ratio(6, 5);
   if (pick(random, 0, 3) == 0) r.tensor_parallel = 2;
   if (pick(random, 0, 3) == 0) r.expert_parallel = pick(random, 2, 3);
   if (pick(random, 0, 3) == 0 && r.freed.contains(Unknown::depth)) r.pipeline_parallel = 2;

@@ -110,6 +110,11 @@ TEST_CASE("match: parallelism, plausibility factors and alignment must make sens
         "--expert-ratio: expert size / hidden within a factor of 0\n"
         "  hint: the factor is 1 or more, e.g. 2");
   r = request();
+  r.attention_ratio = Ratio(1, 2);
+  CHECK(refusal(r) ==
+        "--attention-ratio: heads x head size / hidden within a factor of 1/2\n"
+        "  hint: the factor is 1 or more, e.g. 2");
+  r = request();
   r.alignment.head = 0;
   CHECK(refusal(r) ==
         "--align: an alignment of hidden=8,expert=8,head=0,experts=8\n"

@@ -235,9 +235,8 @@ TEST_CASE("the answer does not depend on the search order") {
 
 TEST_CASE("zero is a value like any other") {
   const std::vector<std::int64_t> from_zero = {0, 1, 2, 3, 4, 6};
-  for (const Rule::Kind kind :
-       {Rule::Kind::product, Rule::Kind::divides, Rule::Kind::ratio, Rule::Kind::at_most,
-        Rule::Kind::product_ratio}) {
+  for (const Rule::Kind kind : {Rule::Kind::product, Rule::Kind::divides, Rule::Kind::ratio,
+                                Rule::Kind::at_most, Rule::Kind::product_ratio}) {
     for (const std::int64_t target : {1, 2, 5, 12, 30}) {
       CAPTURE(static_cast<int>(kind));
       CAPTURE(target);

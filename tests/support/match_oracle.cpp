@@ -72,9 +72,9 @@ bool keeps_rules(const MatchRequest& r, const arch::Architecture& model, bool sq
     if (a.kind == arch::AttentionKind::gqa) {
       const arch::Attention& base = r.baseline.segments.front().attention;
       if (square && a.heads * a.head_size != model.hidden) return false;
-      if (!square && !near(Ratio(base.heads * base.head_size) / Ratio(r.baseline.hidden),
-                           Ratio(a.heads * a.head_size) / Ratio(model.hidden), r.attention_ratio))
-        return false;
+      const Ratio wide(Int(a.heads * a.head_size), Int(model.hidden));
+      const Ratio was(Int(base.heads * base.head_size), Int(r.baseline.hidden));
+      if (!square && !near(was, wide, r.attention_ratio)) return false;
       if (a.heads % a.kv_heads != 0) return false;
       const Ratio groups(a.heads / a.kv_heads), before(base.heads / base.kv_heads);
       if (groups < before * r.gqa_low || groups > before * r.gqa_high) return false;
