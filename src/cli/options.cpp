@@ -128,8 +128,11 @@ void CountFlags::declare(CLI::App& app, const std::string& default_convention) {
 }
 
 cost::Options CountFlags::over(cost::Options o) const {
+  if (convention == "all")
+    throw usage_error("'all' is not one convention", "--convention",
+                      "name one; isoloop count --convention all shows them side by side");
   if (!convention.empty() || !context.empty() || !documents.empty()) o.attended.reset();
-  if (!convention.empty() && convention != "all")
+  if (!convention.empty())
     o.convention = convention::find(convention, "--convention");
   if (!context.empty()) o.context = positive(context, "--context", "write e.g. --context 4096");
   if (!attended.empty()) o.attended = positive_ratio(attended, "--attended", "write e.g. --attended 392");
@@ -163,23 +166,12 @@ void CountFlags::read_documents(cost::Options& o) const {
 
 cost::Options CountFlags::options(bool& all) const {
   all = convention == "all";
-  return over({});
+  CountFlags one = *this;
+  if (all) one.convention.clear();
+  return one.over({});
 }
 
-cost::Options CountFlags::options() const {
-  bool all = false;
-  const cost::Options o = options(all);
-  if (all)
-    throw usage_error("'all' is not one convention", "--convention",
-                      "name one; isoloop count --convention all shows them side by side");
-  return o;
-}
-
-bool CountFlags::given() const {
-  for (const std::string* text : {&convention, &context, &attended, &documents, &dtype, &kv_dtype, &vocab_multiple})
-    if (!text->empty()) return true;
-  return false;
-}
+cost::Options CountFlags::options() const { return over({}); }
 
 void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
   app.add_option("--loop", loop,

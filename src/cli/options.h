@@ -22,7 +22,6 @@ struct CountFlags {
   /// `base` with what was given put in. Another convention, context or packing also drops the mean
   /// attended length that `base` states.
   cost::Options over(cost::Options base) const;
-  bool given() const;
 
  private:
   void read_documents(cost::Options& options) const;
