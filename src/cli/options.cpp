@@ -177,7 +177,7 @@ void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
   app.add_option("--loop", loop,
                  "none, middle, middle:1/3x4, \"all x4\", 4-9x2, 3+6x2+3, \"each x2\" (default middle)")
       ->type_name("LOOP");
-  app.add_option("--tol", tolerance, "Tolerance per budget, e.g. flops=1%,params=0.5%,kv=2%" + defaults_note)
+  app.add_option("--tol", tolerance, "Tolerances, e.g. flops=0.5%,kv=off" + defaults_note)
       ->type_name("LIST");
   app.add_option("--align", alignment, "Multiples: isoloop list alignments, or hidden=64,expert=32,...")
       ->type_name("NAME|LIST");
