@@ -35,6 +35,7 @@ struct Rule {
     divides,  // x[a] divides x[b]: x[a] > 0 and x[b] is a multiple of it; 0 is one
     ratio,    // low * x[b] <= x[a] <= high * x[b]
     at_most,  // x[a] <= x[b]
+    product_ratio,  // low * x[c] <= x[a] * x[b] <= high * x[c]
   };
   Kind kind{};
   std::size_t a = 0, b = 0, c = 0;
@@ -154,6 +155,7 @@ struct MatchRequest {
   std::optional<bool> square;                 // heads x head size == hidden; absent: as the baseline
   Ratio gqa_low = 1, gqa_high = 3;            // GQA ratio relative to the baseline's
   std::int64_t min_head_size = 32;
+  Ratio attention_ratio = 2;  // where not square: heads x head size / hidden within this factor
   Ratio expert_ratio = 2;                     // expert size / hidden within this factor
   std::vector<std::string> rank;              // empty: mismatch, sum, hidden, experts
   std::size_t top = 1;

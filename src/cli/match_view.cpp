@@ -235,7 +235,7 @@ report::Document match_document(const solve::MatchRequest& r, const solve::Match
                              certificate_text(result.certificate))}}});
   d.blocks.emplace_back(residual_table(r, answers.front()));
   d.blocks.emplace_back(report::Heading{"Assumed (change with --loop, --align, --fix, --free, --gqa, "
-                                        "--square, --min-head, --expert-ratio)"});
+                                        "--square, --attention-ratio, --min-head, --expert-ratio)"});
   d.blocks.emplace_back(assumptions(r, result));
   std::string next = fmt::format("FLOPs under convention '{}' at context {}.", r.options.convention.name,
                                  r.options.context);

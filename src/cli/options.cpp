@@ -73,6 +73,14 @@ std::pair<Ratio, Ratio> ratio_range(const std::string& text, const std::string& 
   return range;
 }
 
+/// A factor a proportion may move by, in either direction.
+Ratio factor(const std::string& text, const std::string& option) {
+  const std::string hint = fmt::format("write e.g. {} 2", option);
+  const Ratio value = positive_ratio(text, option, hint);
+  if (value < Ratio(1)) throw usage_error(fmt::format("'{}' is below 1", text), option, hint);
+  return value;
+}
+
 void parse_fixed(const std::string& text, solve::MatchRequest& request) {
   const std::string hint = "write e.g. --fix experts=288";
   for (const std::string& item : split(text, ',')) {
@@ -198,6 +206,9 @@ void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
   app.add_option("--expert-ratio", expert_ratio,
                  "Expert size / hidden within this factor of the baseline's (default 2)")
       ->type_name("X");
+  app.add_option("--attention-ratio", attention_ratio,
+                 "heads x head size / hidden within this factor, where not equal (default 2)")
+      ->type_name("X");
   app.add_option("--tp", tp, "Sizes must shard over N tensor-parallel ranks")->type_name("N");
   app.add_option("--ep", ep, "Experts must shard over N ranks")->type_name("N");
   app.add_option("--pp", pp, "Depth must split into N pipeline stages")->type_name("N");
@@ -223,12 +234,8 @@ void MatchFlags::apply(solve::MatchRequest& r) const {
   if (!gqa.empty())
     std::tie(r.gqa_low, r.gqa_high) = ratio_range(gqa, "--gqa", "write e.g. --gqa 1:3");
   if (!min_head.empty()) r.min_head_size = positive(min_head, "--min-head", "write e.g. --min-head 64");
-  if (!expert_ratio.empty()) {
-    const std::string hint = "write e.g. --expert-ratio 2";
-    r.expert_ratio = positive_ratio(expert_ratio, "--expert-ratio", hint);
-    if (r.expert_ratio < Ratio(1))
-      throw usage_error(fmt::format("'{}' is below 1", expert_ratio), "--expert-ratio", hint);
-  }
+  if (!expert_ratio.empty()) r.expert_ratio = factor(expert_ratio, "--expert-ratio");
+  if (!attention_ratio.empty()) r.attention_ratio = factor(attention_ratio, "--attention-ratio");
   if (!tp.empty()) r.tensor_parallel = positive(tp, "--tp", "write e.g. --tp 8");
   if (!ep.empty()) r.expert_parallel = positive(ep, "--ep", "write e.g. --ep 8");
   if (!pp.empty()) r.pipeline_parallel = positive(pp, "--pp", "write e.g. --pp 2");

@@ -29,7 +29,8 @@ struct CountFlags {
 
 /// What is matched: tolerances, alignment, unknowns, ranking.
 struct MatchFlags {
-  std::string tolerance, alignment, loop, square, gqa, expert_ratio, top, min_head, tp, ep, pp;
+  std::string tolerance, alignment, loop, square, gqa, expert_ratio, attention_ratio, top, min_head,
+      tp, ep, pp;
   std::vector<std::string> fixed, freed, rank;
   void declare(CLI::App& app, const std::string& defaults_note);
   /// Overwrites in `request` what was given.

@@ -87,9 +87,14 @@ Searcher::Searcher(const Problem& problem) : problem_(problem) {
 
 /// Throws if the numbers of a ratio rule could overflow when it is applied.
 void Searcher::check_rule(const Rule& rule) const {
-  if (rule.kind != Rule::Kind::ratio) return;
-  const Int a = problem_.variables[rule.a].domain.back();
-  const Int b = problem_.variables[rule.b].domain.back();
+  const bool of_product = rule.kind == Rule::Kind::product_ratio;
+  if (rule.kind != Rule::Kind::ratio && !of_product) return;
+  Int a = problem_.variables[rule.a].domain.back();
+  Int b = problem_.variables[rule.b].domain.back();
+  if (of_product) {
+    a = a * b;
+    b = problem_.variables[rule.c].domain.back();
+  }
   for (const Ratio& bound : {rule.low, rule.high}) {
     (void)(bound.num() * b + bound.den());  // as up() adds them
     (void)(bound.den() * a + bound.num());
@@ -370,8 +375,29 @@ bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const 
     case Rule::Kind::at_most:
       return lower_top(level, rule.a, b_high, reason, changed) &&
              raise_bottom(level, rule.b, a_low, reason, changed);
+    case Rule::Kind::product_ratio:
+      return narrow_by_product_ratio(level, rule, reason, changed);
   }
   return true;
+}
+
+/// low * c <= a * b <= high * c, each unknown bounded with the other two at a corner.
+bool Searcher::narrow_by_product_ratio(Level& level, const Rule& rule, std::size_t reason,
+                                       bool& changed) const {
+  const int128 a_low = value_at(level.low, rule.a), a_high = value_at(level.high, rule.a);
+  const int128 b_low = value_at(level.low, rule.b), b_high = value_at(level.high, rule.b);
+  const int128 c_low = value_at(level.low, rule.c), c_high = value_at(level.high, rule.c);
+  const int128 low_n = rule.low.num().raw(), low_d = rule.low.den().raw();
+  const int128 high_n = rule.high.num().raw(), high_d = rule.high.den().raw();
+  const int128 most = high_n * c_high, least = low_n * c_low;
+  if (high_d * a_low * b_low > most || low_d * a_high * b_high < least) return false;
+  return (low_n <= 0 ||
+          lower_top(level, rule.c, low_d * a_high * b_high / low_n, reason, changed)) &&
+         raise_bottom(level, rule.c, up(high_d * a_low * b_low, high_n), reason, changed) &&
+         (b_low == 0 || lower_top(level, rule.a, most / (high_d * b_low), reason, changed)) &&
+         raise_bottom(level, rule.a, up(least, low_d * b_high), reason, changed) &&
+         (a_low == 0 || lower_top(level, rule.b, most / (high_d * a_low), reason, changed)) &&
+         raise_bottom(level, rule.b, up(least, low_d * a_high), reason, changed);
 }
 
 }  // namespace detail

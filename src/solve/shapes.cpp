@@ -38,7 +38,7 @@ constexpr std::int64_t most_listed_layers = 20'000'000;
 
 void add_shape(const Shape& shape, std::vector<Shape>& shapes) {
   if ((std::ssize(shapes) + 1) * shape.depth > most_listed_layers)
-    throw usage_error("--free leaves too many loop shapes", "--free",
+    throw usage_error("too many loop shapes are left", "--free",
                       "give depth, span, visits or start a narrower range");
   shapes.push_back(shape);
 }
@@ -52,6 +52,7 @@ void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::in
   }
   const std::int64_t centre = arch::centred_first(depth, span);
   const std::int64_t start = given(request, Unknown::loop_span) ? centre : usual.first;
+  const arch::Order order = span > 1 ? usual.order : arch::Order::block;  // one layer has one order
   for (const std::int64_t visits :
        choices(request, Unknown::loop_visits, std::max<std::int64_t>(usual.visits, 1), {2, 4, 1})) {
     for (const std::int64_t first :
@@ -60,7 +61,7 @@ void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::in
       if (visits == 1)
         add_shape({depth, arch::Loop{}}, shapes);
       else if (depth + span * (visits - 1) <= max_executed_layers)
-        add_shape({depth, {first, span, visits, usual.order}}, shapes);
+        add_shape({depth, {first, span, visits, order}}, shapes);
     }
   }
 }
@@ -132,7 +133,7 @@ CostKey cost_key(const arch::Architecture& model,
 std::vector<ShapeClass> shape_classes(const MatchRequest& request) {
   std::vector<Shape> shapes = all_shapes(request);
   if (shapes.empty())
-    throw usage_error("no loop shape satisfies --loop, --fix, --free and --pp", "--loop",
+    throw usage_error("no loop shape satisfies --loop, --fix and --free", "--loop",
                       fmt::format("the span must fit the depth, the start leave room for the span, "
                                   "--pp divide the depth, and at most {} layers be executed",
                                   max_executed_layers));

@@ -103,6 +103,15 @@ class Builder {
     if (square(request_)) {
       rules.push_back({Rule::Kind::product, *H, *d, *h, 0, 0, "heads x head size = hidden"});
       assume("heads x head size = hidden");
+    } else {
+      const Ratio base(Int(*baseline_value(request_.baseline, Unknown::heads)) *
+                           Int(*baseline_value(request_.baseline, Unknown::head_size)),
+                       Int(request_.baseline.hidden));
+      const Ratio low = base / request_.attention_ratio, high = base * request_.attention_ratio;
+      rules.push_back({Rule::Kind::product_ratio, *H, *d, *h, low, high,
+                       "heads x head size / hidden"});
+      assume(fmt::format("heads x head size / hidden from {} to {} (baseline {})", decimal(low, 2),
+                         decimal(high, 2), decimal(base, 2)));
     }
     rules.push_back({Rule::Kind::divides, *K, *H, 0, 0, 0, "kv heads divide heads"});
     const Ratio base(Int(*baseline_value(request_.baseline, Unknown::heads)),
@@ -125,7 +134,7 @@ class Builder {
     if (E && k) rules.push_back({Rule::Kind::at_most, *k, *E, 0, 0, 0, "top-k at most experts"});
     const Unknown width = variable(Unknown::expert_size) ? Unknown::expert_size : Unknown::ffn_size;
     const auto f = variable(width);
-    if (!f || statement_.problem.variables[*f].domain.size() == 1) return;
+    if (!f || request_.fixed.contains(width)) return;
     const Ratio base(Int(*baseline_value(request_.baseline, width)),
                      Int(request_.baseline.hidden));
     rules.push_back({Rule::Kind::ratio, *f, *h, 0, base / request_.expert_ratio,
