@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -41,6 +42,10 @@ std::string failure_text(const pairs::PairCheck& pair, const pairs::BudgetCheck&
   if (!pair.recorded) return text + "; never recorded: isoloop check --update records the rows";
   if (b.moved_row.empty()) return text + "; no row moved since it was recorded";
   return text + "; " + moved_text(b);
+}
+
+std::string sentence_of_all(std::size_t pairs) {
+  return pairs == 1 ? "the pair is within tolerance." : fmt::format("all {} pairs are within tolerance.", pairs);
 }
 
 /// Every budget that some pair has, in the order of the budgets' table.
@@ -80,8 +85,10 @@ report::Document document(const std::vector<pairs::PairCheck>& checks, bool ok, 
       if (!b.ok)
         d.blocks.emplace_back(report::Paragraph{fmt::format("{}: {}", pair.name, failure_text(pair, b)), Tone::bad});
   const auto failed = std::count_if(checks.begin(), checks.end(), [](const auto& p) { return !p.ok; });
-  std::string last = ok ? fmt::format("All {} pairs are within tolerance.", checks.size())
-                        : fmt::format("{} of {} pairs are out of budget.", failed, checks.size());
+  std::string last = ok ? sentence_of_all(checks.size())
+                        : fmt::format("{} of {} pairs {} out of budget.", failed, checks.size(),
+                                      failed == 1 ? "is" : "are");
+  last.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(last.front())));
   if (updated) last += " The manifest now records the present counts.";
   d.blocks.emplace_back(report::Paragraph{last, ok ? Tone::good : Tone::bad});
   return d;
@@ -189,7 +196,7 @@ std::string github(const std::vector<pairs::PairCheck>& checks, const std::strin
                            github_text(path_of(manifest, pair.match).string(), true),
                            github_text(pair.name + " out of budget", true),
                            github_text(failure_text(pair, b), false));
-  if (out.empty()) out = fmt::format("::notice title=isoloop check::all {} pairs are within tolerance\n", checks.size());
+  if (out.empty()) out = fmt::format("::notice title=isoloop check::{}\n", sentence_of_all(checks.size()));
   return out;
 }
 

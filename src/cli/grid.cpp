@@ -48,7 +48,6 @@ solve::MatchRequest request_of(const Flags& flags, const grid::Grid& grid, const
   flags.match.apply(r);
   // Whatever the alignment, a dense cell needs expert counts in steps of 1.
   if (dense_experts == 1) r.alignment.experts = 1;
-  (void)flags.count.options();  // refuses 'all'
   r.options = flags.count.over(r.options);
   return r;
 }

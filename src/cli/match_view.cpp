@@ -4,6 +4,7 @@
 #include "cli/match_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -91,8 +92,7 @@ report::Table answers_table(const solve::MatchRequest& r, const solve::MatchResu
   return table;
 }
 
-report::Table budgets_table(const solve::MatchRequest& r, const solve::MatchResult& result,
-                            const solve::MatchAnswer& a) {
+report::Table budgets_table(const solve::MatchResult& result, const solve::MatchAnswer& a) {
   report::Table table;
   table.columns = {{"budget", "", Align::left}, {"baseline"}, {a.within ? "answer 1" : "nearest miss"},
                    {"mismatch"}, {"tolerance"}, {"what", "", Align::left}};
@@ -104,13 +104,21 @@ report::Table budgets_table(const solve::MatchRequest& r, const solve::MatchResu
                           decimal(result.budgets[i].tolerance * Ratio(100), 2) + " %",
                           std::string(b.meaning)});
   }
-  (void)r;
   return table;
+}
+
+/// "1, 2, 4, 8, 16", shortened where it is long.
+std::string irregular(const std::vector<std::int64_t>& values) {
+  constexpr std::ptrdiff_t shown = 8;
+  if (std::ssize(values) <= shown) return fmt::format("{}", fmt::join(values, ", "));
+  return fmt::format("{}, …, {}", fmt::join(values.begin(), values.begin() + shown - 1, ", "), values.back());
 }
 
 std::string list_of(const std::vector<std::int64_t>& values) {
   if (values.size() == 1) return std::to_string(values.front());
   const std::int64_t step = values[1] - values[0];
+  for (std::size_t i = 2; i < values.size(); ++i)
+    if (values[i] - values[i - 1] != step) return irregular(values);
   return fmt::format("{}–{}{}", values.front(), values.back(),
                      step == 1 ? "" : fmt::format(" step {}", step));
 }
@@ -220,7 +228,7 @@ report::Document match_document(const solve::MatchRequest& r, const solve::Match
   const std::vector<solve::MatchAnswer> answers =
       found ? result.answers : std::vector<solve::MatchAnswer>{*result.nearest};
   d.blocks.emplace_back(answers_table(r, result, answers));
-  d.blocks.emplace_back(budgets_table(r, result, answers.front()));
+  d.blocks.emplace_back(budgets_table(result, answers.front()));
   if (!found) add_infeasible(result, d);
   d.blocks.emplace_back(report::Facts{
       {{"proof", fmt::format("{}: {}", found ? "nothing in the space is better" : "nothing in the space is within tolerance",

@@ -136,8 +136,11 @@ void CountFlags::declare(CLI::App& app, const std::string& default_convention) {
 }
 
 cost::Options CountFlags::over(cost::Options o) const {
+  if (convention == "all")
+    throw usage_error("'all' is not one convention", "--convention",
+                      "name one; isoloop count --convention all shows them side by side");
   if (!convention.empty() || !context.empty() || !documents.empty()) o.attended.reset();
-  if (!convention.empty() && convention != "all")
+  if (!convention.empty())
     o.convention = convention::find(convention, "--convention");
   if (!context.empty()) o.context = positive(context, "--context", "write e.g. --context 4096");
   if (!attended.empty()) o.attended = positive_ratio(attended, "--attended", "write e.g. --attended 392");
@@ -171,27 +174,16 @@ void CountFlags::read_documents(cost::Options& o) const {
 
 cost::Options CountFlags::options(bool& all) const {
   all = convention == "all";
-  return over({});
+  CountFlags one = *this;
+  if (all) one.convention.clear();
+  return one.over({});
 }
 
-cost::Options CountFlags::options() const {
-  bool all = false;
-  const cost::Options o = options(all);
-  if (all)
-    throw usage_error("'all' is not one convention", "--convention",
-                      "name one; isoloop count --convention all shows them side by side");
-  return o;
-}
-
-bool CountFlags::given() const {
-  for (const std::string* text : {&convention, &context, &attended, &documents, &dtype, &kv_dtype, &vocab_multiple})
-    if (!text->empty()) return true;
-  return false;
-}
+cost::Options CountFlags::options() const { return over({}); }
 
 void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
   app.add_option("--loop", loop,
-                 "middle (default), middle:1/3x4, \"all x4\", 4-9x2, 3+6x2+3, none")
+                 "none, middle, middle:1/3x4, \"all x4\", 4-9x2, 3+6x2+3, \"each x2\" (default middle)")
       ->type_name("LOOP");
   app.add_option("--tol", tolerance, "Tolerances, e.g. flops=0.5%,kv=off" + defaults_note)
       ->type_name("LIST");
@@ -215,7 +207,7 @@ void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
                  "Expert size / hidden within this factor of the baseline's (default 2)")
       ->type_name("X");
   app.add_option("--attention-ratio", attention_ratio,
-                 "Factor for heads x head size / hidden where not square (default 2)")
+                 "heads x head size / hidden within this factor, where not equal (default 2)")
       ->type_name("X");
   app.add_option("--tp", tp, "Sizes must shard over N tensor-parallel ranks")->type_name("N");
   app.add_option("--ep", ep, "Experts must shard over N ranks")->type_name("N");

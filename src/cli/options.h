@@ -22,7 +22,6 @@ struct CountFlags {
   /// `base` with what was given put in. Another convention, context or packing also drops the mean
   /// attended length that `base` states.
   cost::Options over(cost::Options base) const;
-  bool given() const;
 
  private:
   void read_documents(cost::Options& options) const;
@@ -30,8 +29,8 @@ struct CountFlags {
 
 /// What is matched: tolerances, alignment, unknowns, ranking.
 struct MatchFlags {
-  std::string tolerance, alignment, loop, square, gqa, expert_ratio, attention_ratio;
-  std::string top, min_head, tp, ep, pp;
+  std::string tolerance, alignment, loop, square, gqa, expert_ratio, attention_ratio, top, min_head,
+      tp, ep, pp;
   std::vector<std::string> fixed, freed, rank;
   void declare(CLI::App& app, const std::string& defaults_note);
   /// Overwrites in `request` what was given.

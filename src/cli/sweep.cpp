@@ -87,7 +87,7 @@ std::vector<Swept> named(const Flags& flags) {
   for (const space::Series& series : sweep.series) {
     solve::MatchRequest request = grid_request(series.baseline);
     flags.match.apply(request);
-    if (flags.count.given()) request.options = flags.count.options();
+    request.options = flags.count.over(request.options);
     Swept swept{series.sparsity, {}};
     for (const auto& [shape, published] : series.members)
       swept.members.push_back(space::member(request, shape, published));

@@ -28,26 +28,28 @@ auto field(Segment& s, Unknown unknown) -> decltype(&s.layers) {
   }
 }
 
-std::vector<std::int64_t> values(const Range& range, Unknown unknown) {
-  if (range.high > range.low && (range.high - range.low) / range.step >= max_values)
-    throw usage_error(fmt::format("{} to {} in steps of {} are too many values for {}", range.low,
-                                  range.high, range.step, name(unknown)),
+/// low, low + step, ..., where low is rounded up to a multiple of step.
+std::vector<std::int64_t> multiples(std::int64_t low, std::int64_t high, std::int64_t step,
+                                    Unknown unknown) {
+  if ((high - low) / step >= max_values)
+    throw usage_error(fmt::format("{} has more than {} values from {} to {}", name(unknown),
+                                  max_values, low, high),
                       fmt::format("--free {}", name(unknown)),
-                      fmt::format("give a range of at most {} values, low:high:step", max_values));
+                      fmt::format("give a range: --free {}=low:high:step", name(unknown)));
   std::vector<std::int64_t> result;
-  for (std::int64_t v = range.low; v <= range.high; v += range.step) result.push_back(v);
+  for (std::int64_t v = round_up(std::max<std::int64_t>(low, 1), step).to_int64(); v <= high;
+       v += step)
+    result.push_back(v);
   return result;
 }
 
-/// The same range beginning at a multiple of its step.
-Range aligned(const Range& range) {
-  const std::int64_t low = std::max<std::int64_t>(range.low, 1);
-  return {round_up(low, range.step).to_int64(), range.high, range.step};
-}
+struct Default {
+  std::int64_t low, high, step;
+};
 
 /// Ranges wide enough that the answer does not lie on their edge: about a factor two to four
 /// around the baseline.
-Range default_range(const MatchRequest& r, Unknown unknown, std::int64_t base) {
+Default default_range(const MatchRequest& r, Unknown unknown, std::int64_t base) {
   const Alignment& a = r.alignment;
   switch (unknown) {
     case Unknown::hidden: return {base / 4, 2 * base, a.hidden};
@@ -121,27 +123,37 @@ bool is_free_by_default(const arch::Architecture& baseline, Unknown unknown) {
 
 std::vector<std::int64_t> domain_of(const MatchRequest& request, Unknown unknown,
                                     std::int64_t baseline) {
-  const auto fixed = request.fixed.find(unknown);
+  if (const auto fixed = request.fixed.find(unknown); fixed != request.fixed.end()) {
+    if (shards(request, unknown, fixed->second)) return {fixed->second};
+    throw usage_error(fmt::format("{} = {} cannot be split over tp {}, ep {}", name(unknown),
+                                  fixed->second, request.tensor_parallel, request.expert_parallel),
+                      "--fix", "take a multiple of the parallelism");
+  }
   const auto freed = request.freed.find(unknown);
+  const bool asked = freed != request.freed.end();
+  const std::string option = fmt::format("--free {}", name(unknown));
+  if (!asked && !is_free_by_default(request.baseline, unknown)) {
+    if (shards(request, unknown, baseline)) return {baseline};
+    throw usage_error(
+        fmt::format("the baseline's {} = {} cannot be split over tp {}, ep {}", name(unknown),
+                    baseline, request.tensor_parallel, request.expert_parallel),
+        option, "free it, or lower the parallelism");
+  }
+  const Default usual = default_range(request, unknown, baseline);
   std::vector<std::int64_t> all;
-  if (fixed != request.fixed.end())
-    all = {fixed->second};
-  else if (freed != request.freed.end() && freed->second)
-    all = values(*freed->second, unknown);
-  else if (freed != request.freed.end() || is_free_by_default(request.baseline, unknown))
-    all = values(aligned(default_range(request, unknown, baseline)), unknown);
-  else
-    all = {baseline};
-  if (all.empty())
-    throw usage_error(fmt::format("no multiple is left for {}", name(unknown)), "--align, --min-head",
-                      fmt::format("loosen them, or give a range: --free {}=LO:HI:STEP", name(unknown)));
+  if (asked && freed->second) {
+    const Range& range = *freed->second;
+    for (std::int64_t v = range.low; v <= range.high; v += range.step) all.push_back(v);
+  } else {
+    all = multiples(usual.low, usual.high, usual.step, unknown);
+  }
   std::vector<std::int64_t> result;
   for (const std::int64_t v : all)
     if (shards(request, unknown, v)) result.push_back(v);
-  if (!result.empty()) return result;
-  throw usage_error(all.size() == 1 ? fmt::format("{} = {} does not shard", name(unknown), all.front())
-                                    : fmt::format("no value of {} shards", name(unknown)),
-                    "--tp, --ep", "the sizes must divide by the number of ranks");
+  if (result.empty())
+    throw usage_error(fmt::format("no value is left for {}", name(unknown)), option,
+                      "widen its range or loosen --align, --min-head, --tp or --ep");
+  return result;
 }
 
 bool square(const MatchRequest& request) {

@@ -13,6 +13,7 @@ namespace isoloop::solve {
 namespace detail {
 namespace {
 
+/// Depth and loop have limits of their own.
 void check_limits(Unknown unknown, std::int64_t value, const char* where) {
   const Range range = limits(unknown);
   if (value >= range.low && value <= range.high) return;
@@ -25,14 +26,22 @@ void check_unknowns(const MatchRequest& r) {
     if (r.freed.contains(unknown))
       throw usage_error(fmt::format("{} is both fixed and freed", name(unknown)), "--fix, --free",
                         "keep one of the two");
+    if (value < (unknown == Unknown::loop_span ? 0 : 1) || value > arch::max_dimension)
+      throw usage_error(fmt::format("{} = {} is not a size", name(unknown), value), "--fix",
+                        "dimensions are positive whole numbers");
     check_limits(unknown, value, "--fix");
   }
   for (const auto& [unknown, range] : r.freed) {
     if (!range) continue;
-    if (range->step < 1 || range->low > range->high)
-      throw usage_error(fmt::format("{}={}:{}:{} is not a range", name(unknown), range->low,
-                                    range->high, range->step),
-                        "--free", "write low:high:step with low <= high and step >= 1");
+    const std::string text =
+        fmt::format("{}={}:{}:{}", name(unknown), range->low, range->high, range->step);
+    if (range->low < 0 || range->step < 1 || range->low > range->high ||
+        range->high > arch::max_dimension)
+      throw usage_error(text + " is not a range", "--free",
+                        "write low:high:step with low <= high and step >= 1");
+    if ((range->high - range->low) / range->step >= max_values)
+      throw usage_error(fmt::format("{} has more than {} values", text, max_values), "--free",
+                        "take a larger step or a narrower range");
     check_limits(unknown, range->low, "--free");
     check_limits(unknown, range->high, "--free");
   }
@@ -48,10 +57,6 @@ void check_plausibility(const MatchRequest& r) {
     throw usage_error(fmt::format("a GQA ratio from {} to {} times the baseline's", r.gqa_low.str(),
                                   r.gqa_high.str()),
                       "--gqa", "write low:high with 0 < low <= high, e.g. 1:3");
-  if (r.attention_ratio < Ratio(1))
-    throw usage_error(
-        fmt::format("heads x head size / hidden within a factor of {}", r.attention_ratio.str()),
-        "--attention-ratio", "the factor is 1 or more, e.g. 2");
   if (r.expert_ratio < Ratio(1))
     throw usage_error(
         fmt::format("expert size / hidden within a factor of {}", r.expert_ratio.str()),

@@ -38,7 +38,7 @@ constexpr std::int64_t most_listed_layers = 20'000'000;
 
 void add_shape(const Shape& shape, std::vector<Shape>& shapes) {
   if ((std::ssize(shapes) + 1) * shape.depth > most_listed_layers)
-    throw usage_error("--free leaves too many loop shapes", "--free",
+    throw usage_error("too many loop shapes are left", "--free",
                       "give depth, span, visits or start a narrower range");
   shapes.push_back(shape);
 }
@@ -133,7 +133,7 @@ CostKey cost_key(const arch::Architecture& model,
 std::vector<ShapeClass> shape_classes(const MatchRequest& request) {
   std::vector<Shape> shapes = all_shapes(request);
   if (shapes.empty())
-    throw usage_error("no loop shape satisfies --loop, --fix, --free and --pp", "--loop",
+    throw usage_error("no loop shape satisfies --loop, --fix and --free", "--loop",
                       fmt::format("the span must fit the depth, the start leave room for the span, "
                                   "--pp divide the depth, and at most {} layers be executed",
                                   max_executed_layers));

@@ -42,7 +42,7 @@ Range limits(Unknown unknown) {
     case Unknown::loop_start: return {1, arch::max_layers};
     case Unknown::loop_span: return {0, arch::max_layers};
     case Unknown::loop_visits: return {1, arch::max_visits};
-    default: return {1, arch::max_dimension};
+    default: return {0, arch::max_dimension};
   }
 }
 

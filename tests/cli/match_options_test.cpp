@@ -55,8 +55,8 @@ TEST_CASE("alignments, ranking, plausibility") {
            {"--align hidden=0", "--align: '0' is not a step from 1 to 1048576\n  hint: steps are whole numbers, e.g. hidden=64"},
            {"--align hidden=64,hidden=8", "--align: hidden is given twice\n  hint: keep one of the two"},
            {"--align hidden=1000000",
-            "--align, --min-head: no multiple is left for hidden\n"
-            "  hint: loosen them, or give a range: --free hidden=LO:HI:STEP"},
+            "--free hidden: no value is left for hidden\n"
+            "  hint: widen its range or loosen --align, --min-head, --tp or --ep"},
            {"--rank nonsense",
             "--rank: unknown ranking key 'nonsense'\n  hint: known: mismatch, sum, flops, params, kv, hidden, "
             "experts, heads, kv-heads, head-size, expert-size"},
@@ -67,15 +67,17 @@ TEST_CASE("alignments, ranking, plausibility") {
            {"--gqa 3:1", "--gqa: '3:1' is not a range: 3 is above 1\n  hint: write e.g. --gqa 1:3"},
            {"--min-head 0", "--min-head: '0' is not a positive number\n  hint: write e.g. --min-head 64"},
            {"--min-head 1000",
-            "--align, --min-head: no multiple is left for head-size\n"
-            "  hint: loosen them, or give a range: --free head-size=LO:HI:STEP"},
+            "--free head-size: no value is left for head-size\n"
+            "  hint: widen its range or loosen --align, --min-head, --tp or --ep"},
            {"--expert-ratio 0.5", "--expert-ratio: '0.5' is below 1\n  hint: write e.g. --expert-ratio 2"},
            {"--tp 0", "--tp: '0' is not a positive number\n  hint: write e.g. --tp 8"},
-           {"--tp 1000000", "--tp, --ep: no value of heads shards\n  hint: the sizes must divide by the number of ranks"},
+           {"--tp 1000000",
+            "--free heads: no value is left for heads\n"
+            "  hint: widen its range or loosen --align, --min-head, --tp or --ep"},
            {"--fix heads=20 --tp 8",
-            "--tp, --ep: heads = 20 does not shard\n  hint: the sizes must divide by the number of ranks"},
+            "--fix: heads = 20 cannot be split over tp 8, ep 1\n  hint: take a multiple of the parallelism"},
            {"--pp 5",
-            "--loop: no loop shape satisfies --loop, --fix, --free and --pp\n  hint: the span must fit the "
+            "--loop: no loop shape satisfies --loop, --fix and --free\n  hint: the span must fit the "
             "depth, the start leave room for the span, --pp divide the depth, and at most 10000 layers be executed"},
            {"--convention all",
             "--convention: 'all' is not one convention\n"
@@ -86,19 +88,19 @@ TEST_CASE("alignments, ranking, plausibility") {
 
 TEST_CASE("fixed and freed dimensions") {
   const char* shape_hint =
-      "--loop: no loop shape satisfies --loop, --fix, --free and --pp\n  hint: the span must fit the "
+      "--loop: no loop shape satisfies --loop, --fix and --free\n  hint: the span must fit the "
       "depth, the start leave room for the span, --pp divide the depth, and at most 10000 layers be executed";
   for (const Bad& bad : std::initializer_list<Bad>{
            {"--fix exprts=5", "--fix: unknown dimension 'exprts'\n  hint: did you mean 'experts'?"},
            {"--fix experts", "--fix: 'experts' has no value\n  hint: write e.g. --fix experts=288"},
            {"--fix experts=1.5", "--fix: '1.5' is not a whole number\n  hint: write e.g. --fix experts=288"},
-           {"--fix experts=0", "--fix: experts cannot be 0\n  hint: experts can be 1 to 1099511627776"},
+           {"--fix experts=0", "--fix: experts = 0 is not a size\n  hint: dimensions are positive whole numbers"},
            {"--fix experts=1e13",
             "--fix: '1e13' is out of range, at most 1099511627776\n  hint: write e.g. --fix experts=288"},
            {"--fix experts=8 --fix experts=16", "--fix: experts is fixed twice\n  hint: keep one of the two"},
            {"--fix kv-rank=3",
             "--fix: 'smelt-200m-e192' has no kv-rank\n  hint: only dimensions that the baseline has can be fixed or freed"},
-           {"--fix visits=0", "--fix: visits cannot be 0\n  hint: visits can be 1 to 100000"},
+           {"--fix visits=0", "--fix: visits = 0 is not a size\n  hint: dimensions are positive whole numbers"},
            {"--fix span=99", shape_hint},
            {"--fix depth=100000", shape_hint},
            {"--fix visits=100000", shape_hint},
@@ -113,7 +115,7 @@ TEST_CASE("fixed and freed dimensions") {
            {"--free depth=0:4", "--free: depth cannot be 0\n  hint: depth can be 1 to 100000"},
            {"--free visits=1:999999", "--free: visits cannot be 999999\n  hint: visits can be 1 to 100000"},
            {"--free depth=1:100000,span,start",
-            "--free: --free leaves too many loop shapes\n  hint: give depth, span, visits or start a narrower range"},
+            "--free: too many loop shapes are left\n  hint: give depth, span, visits or start a narrower range"},
            {"--free depth --free depth=8:16", "--free: depth is freed twice\n  hint: keep one of the two"},
            {"--free depth --fix depth=12", "--fix, --free: depth is both fixed and freed\n  hint: keep one of the two"},
        })
