@@ -160,7 +160,6 @@ struct MatchRequest {
   std::vector<std::string> rank;              // empty: mismatch, sum, hidden, experts
   std::size_t top = 1;
   std::int64_t tensor_parallel = 1, expert_parallel = 1, pipeline_parallel = 1;
-  bool nearest = true;   // look for the nearest miss when nothing is within tolerance
   bool remedies = true;  // and for the smallest changes that would help
 };
 

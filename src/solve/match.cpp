@@ -151,7 +151,9 @@ void find_nearest(const MatchRequest& request, Statement& statement, MatchResult
     measure.cap.reset();
     if (measure.tolerance == Ratio(0)) measure.tolerance = Ratio(1, 1'000'000);
   }
-  problem.criteria.insert(problem.criteria.begin(), {Criterion::Kind::largest_mismatch, 0, 0});
+  if (problem.criteria.empty() ||
+      problem.criteria.front().kind != Criterion::Kind::largest_mismatch)
+    problem.criteria.insert(problem.criteria.begin(), {Criterion::Kind::largest_mismatch, 0, 0});
   problem.keep = 1;
   const Result found = search_widening(problem);
   if (found.answers.empty()) return;
@@ -165,26 +167,32 @@ void find_nearest(const MatchRequest& request, Statement& statement, MatchResult
   }
 }
 
-}  // namespace detail
-
-MatchResult match(const MatchRequest& given) {
+/// The answers within tolerance, and what was asked.
+Stated match_within(const MatchRequest& given) {
   MatchRequest request = given;
   if (request.budgets.empty()) request.budgets = default_budgets();
-  detail::check_request(request);
+  check_request(request);
   arch::validate(request.baseline);
   MatchResult result;
   result.budgets = request.budgets;
-  result.targets = detail::targets_of(request);
-  detail::Statement statement = detail::state(request, result.targets);
+  result.targets = targets_of(request);
+  Statement statement = state(request, result.targets);
   result.assumptions = statement.assumptions;
   for (const Variable& v : statement.problem.variables)
     result.domains.emplace_back(v.name, v.domain);
   const Result found = search_widening(statement.problem);
   result.certificate = found.certificate;
-  result.answers = detail::read_answers(request, statement, found.answers);
-  if (!result.answers.empty() || !request.nearest) return result;
+  result.answers = read_answers(request, statement, found.answers);
+  return {std::move(request), std::move(statement), std::move(result)};
+}
+
+}  // namespace detail
+
+MatchResult match(const MatchRequest& given) {
+  auto [request, statement, result] = detail::match_within(given);
+  if (!result.answers.empty()) return result;
   detail::find_nearest(request, statement, result);
-  if (request.remedies) result.remedies = detail::find_remedies(request, result);
+  if (request.remedies) result.remedies = detail::find_remedies(request);
   return result;
 }
 
