@@ -176,9 +176,7 @@ void set_words(CLI::App& app) {
   formatter->label("REQUIRED", "");
   formatter->label("TEXT", "");
   formatter->label("Positionals", "Arguments");
-  formatter->label("OPTIONS", "OPTIONS");
   formatter->label("SUBCOMMAND", "COMMAND");
-  formatter->label("Subcommands", "Commands");
   app.set_help_flag("-h,--help", "This help");
   app.set_version_flag("--version", std::string("isoloop ") + ISOLOOP_VERSION, "Version");
 }
@@ -192,7 +190,8 @@ ExitCode parse_and_run(std::vector<std::string> args, const Streams& streams) {
   for (std::size_t i = 0; i < commands().size(); ++i) {
     const Command& command = commands()[i];
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    sub->footer(fmt::format("\nExample:\n  {}", command.example));
+    sub->footer(fmt::format("Example:\n  {}", command.example));
+    sub->group("Commands");
     parsed[i].command = &command;
     parsed[i].sub = sub;
     parsed[i].action = command.declare(*sub);
