@@ -94,7 +94,8 @@ std::string_view name(Limit limit);
 struct Occupancy {
   int blocks_per_sm = 0;
   std::array<std::optional<int>, limit_count> allowed;  // blocks each limit allows; none = any
-  std::vector<Limit> limiting;                          // every limit equal to blocks_per_sm
+  // Limits equal to the smallest; where barriers lower it further, the others stay listed.
+  std::vector<Limit> limiting;
   int registers_per_block = 0;
   std::int64_t smem_per_block = 0;  // as allocated
   double fraction = 0;              // resident warps over the most an SM holds

@@ -75,14 +75,19 @@ Occupancy occupancy(const Limits& limits, const BlockNeeds& needs) {
   allowed[at(Limit::registers)] = by_registers(limits, needs, warps, result);
   allowed[at(Limit::smem)] = by_smem(limits, needs, result);
   allowed[at(Limit::blocks)] = limits.max_blocks_per_sm;
-  if (limits.barrier_slots > 0 && needs.barriers > 0)
-    allowed[at(Limit::barriers)] = limits.barrier_slots / needs.barriers;
   int least = std::numeric_limits<int>::max();
   for (const std::optional<int>& blocks : allowed)
     if (blocks) least = std::min(least, *blocks);
-  result.blocks_per_sm = least;
   for (std::size_t i = 0; i < limit_count; ++i)
     if (allowed[i] == least) result.limiting.push_back(static_cast<Limit>(i));
+  if (limits.barrier_slots > 0 && needs.barriers > 0) {
+    // As in the header: what limited before barriers were looked at stays listed.
+    const int slots = limits.barrier_slots / needs.barriers;
+    allowed[at(Limit::barriers)] = slots;
+    if (slots <= least) result.limiting.push_back(Limit::barriers);
+    least = std::min(least, slots);
+  }
+  result.blocks_per_sm = least;
   result.fraction = static_cast<double>(least) * warps / max_warps;
   return result;
 }

@@ -123,7 +123,7 @@ cudaOccDeviceProp properties(const Limits& limits) {
   return p;
 }
 
-int oracle(const Limits& limits, const BlockNeeds& needs) {
+cudaOccResult oracle(const Limits& limits, const BlockNeeds& needs) {
   cudaOccFuncAttributes attributes;
   attributes.maxThreadsPerBlock = limits.max_threads_per_block;
   attributes.numRegs = needs.registers;
@@ -139,7 +139,16 @@ int oracle(const Limits& limits, const BlockNeeds& needs) {
       cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &attributes, &state, needs.threads,
                                               static_cast<std::size_t>(needs.dynamic_smem));
   REQUIRE(status == CUDA_OCC_SUCCESS);
-  return result.activeBlocksPerMultiprocessor;
+  return result;
+}
+
+unsigned flags(const std::vector<Limit>& limiting) {
+  constexpr std::array<unsigned, limit_count> bits = {OCC_LIMIT_WARPS, OCC_LIMIT_REGISTERS,
+                                                      OCC_LIMIT_SHARED_MEMORY, OCC_LIMIT_BLOCKS,
+                                                      OCC_LIMIT_BARRIERS};
+  unsigned result = 0;
+  for (const Limit limit : limiting) result |= bits[static_cast<std::size_t>(limit)];
+  return result;
 }
 
 }  // namespace
@@ -161,7 +170,12 @@ TEST_CASE("occupancy: agrees with cuda_occupancy.h on random needs") {
       CAPTURE(needs.registers);
       CAPTURE(needs.static_smem);
       CAPTURE(needs.dynamic_smem);
-      CHECK(occupancy(limits, needs).blocks_per_sm == oracle(limits, needs));
+      const Occupancy mine = occupancy(limits, needs);
+      const cudaOccResult theirs = oracle(limits, needs);
+      CHECK(mine.blocks_per_sm == theirs.activeBlocksPerMultiprocessor);
+      CHECK(flags(mine.limiting) == theirs.limitingFactors);
+      CHECK(mine.registers_per_block == theirs.allocatedRegistersPerBlock);
+      CHECK(mine.smem_per_block == static_cast<std::int64_t>(theirs.allocatedSharedMemPerBlock));
     }
   }
 }
