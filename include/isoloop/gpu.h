@@ -208,7 +208,8 @@ struct Launch {
 struct GemmLaunch : Launch {
   TileShape tile;
   int split_k = 1;
-  bool raster_along_m = true;  // consecutive tiles walk along m
+  bool raster_along_m = true;   // consecutive tiles walk along m
+  bool compute_limited = true;  // arithmetic, not traffic, is the slowest part beside the launch
 };
 /// The fastest fitting shape. Throws Error (kind input) if a size is not positive or the device
 /// lacks the format.
