@@ -21,7 +21,8 @@ constexpr int folds = 5;
 void print_rows(std::vector<gpu::HeldOut> rows) {
   std::ranges::stable_sort(rows, {}, [](const gpu::HeldOut& r) { return r.prediction.kind; });
   for (const gpu::HeldOut& r : rows) {
-    const bool inside = r.point->us >= r.prediction.time.low && r.point->us <= r.prediction.time.high;
+    const bool inside =
+        r.point->us >= r.prediction.time.low && r.point->us <= r.prediction.time.high;
     std::printf("%d %9.2f us  predicted %9.2f  truth/mid %.3f %s  %s\n",
                 static_cast<int>(r.prediction.kind), r.point->us, r.prediction.time.mid, r.ratio,
                 inside ? "  " : "!!", r.point->label.c_str());
@@ -29,8 +30,8 @@ void print_rows(std::vector<gpu::HeldOut> rows) {
 }
 
 void print_summary(const std::vector<gpu::HeldOut>& rows) {
-  for (const auto kind : {gpu::PointClass::compute_gemm, gpu::PointClass::memory_gemm,
-                          gpu::PointClass::attention}) {
+  for (const auto kind :
+       {gpu::PointClass::compute_gemm, gpu::PointClass::memory_gemm, gpu::PointClass::attention}) {
     std::vector<double> errors;
     double inside = 0;
     for (const gpu::HeldOut& r : rows) {
@@ -40,10 +41,10 @@ void print_summary(const std::vector<gpu::HeldOut>& rows) {
     }
     std::ranges::sort(errors);
     if (errors.empty()) continue;
-    std::printf("class %d: %zu rows, median error %.1f %%, 90th percentile %.1f %%, inside %.1f %%\n",
-                static_cast<int>(kind), errors.size(), 100 * errors[errors.size() / 2],
-                100 * errors[errors.size() * 9 / 10],
-                100 * inside / static_cast<double>(errors.size()));
+    std::printf(
+        "class %d: %zu rows, median error %.1f %%, 90th percentile %.1f %%, inside %.1f %%\n",
+        static_cast<int>(kind), errors.size(), 100 * errors[errors.size() / 2],
+        100 * errors[errors.size() * 9 / 10], 100 * inside / static_cast<double>(errors.size()));
   }
 }
 

@@ -278,13 +278,16 @@ struct Kernel {
   std::optional<std::size_t> segment;  // none: once per model
   Ratio count = 1;                     // launches per microbatch on one pipeline stage
   bool per_step = false;               // once per step, not per microbatch
-  bool replicated = false;             // the same work on every GPU of the TP group
-  std::int64_t m = 0, n = 0, k = 0, groups = 1;
-  Ratio macs = 0;  // multiply-accumulates of one launch, without padding
-  double weight_bytes = 0;
-  std::variant<std::monostate, GemmLaunch, AttentionLaunch, Launch> launch_detail;
-  const Launch& launch() const;
-  Time total() const { return count.to_double() * launch().time; }
+  bool weights_from_l2 = false;        // a later visit that finds the weights still in L2
+  std::int64_t m = 0, n = 0, k = 0, groups = 1;  // m: mean rows of a group where routed
+  Ratio macs = 0;            // multiply-accumulates of one launch, without padding
+  double weight_bytes = 0;   // weights one launch reads or, in a weight gradient, writes
+  std::variant<Launch, GemmLaunch, AttentionLaunch> detail;
+
+  const Launch& launch() const {
+    return std::visit([](const auto& l) -> const Launch& { return l; }, detail);
+  }
+  Time total_us() const { return count.to_double() * launch().time; }
 };
 
 struct SegmentTime {

@@ -33,8 +33,10 @@ std::pair<std::int64_t, std::int64_t> seen(const AttentionProblem& p, std::int64
   const std::int64_t shift = p.keys - p.queries;  // causal aligns the ends
   const std::int64_t to = p.causal ? std::min(p.keys, last + shift + 1) : p.keys;
   std::int64_t from = 0;
-  if (p.window > 0 && p.chunked) from = (first + shift) / p.window * p.window;
-  else if (p.window > 0) from = std::max<std::int64_t>(0, first + shift - p.window + 1);
+  if (p.window > 0 && p.chunked)
+    from = (first + shift) / p.window * p.window;
+  else if (p.window > 0)
+    from = std::max<std::int64_t>(0, first + shift - p.window + 1);
   return {from, std::max(to, from)};
 }
 
@@ -170,8 +172,7 @@ AttentionLaunch full_attention(const DeviceModel& model, const AttentionProblem&
   l.fill_efficiency = heads * b.total / work;
   const double useful = useful_scores(p) * macs_per_score(p, static_cast<double>(p.head_size),
                                                           static_cast<double>(p.value_size));
-  const double spent =
-      b.total * s.m * s.n * macs_per_score(p, s.head_size, s.value_size);
+  const double spent = b.total * s.m * s.n * macs_per_score(p, s.head_size, s.value_size);
   l.tile_efficiency = useful / spent;
   l.padded_share = 1 - l.tile_efficiency;
   l.bytes = traffic(p);
@@ -227,9 +228,9 @@ AttentionLaunch decode_attention(const DeviceModel& model, const AttentionProble
   l.bytes = traffic(read) + (l.splits > 1 ? static_cast<double>(p.sequences * p.heads * l.splits) *
                                                 8.0 * s.value_size
                                           : 0);
-  const double useful = static_cast<double>(p.heads * kept) *
-                        macs_per_score(p, static_cast<double>(p.head_size),
-                                       static_cast<double>(p.value_size));
+  const double useful =
+      static_cast<double>(p.heads * kept) *
+      macs_per_score(p, static_cast<double>(p.head_size), static_cast<double>(p.value_size));
   const double spent = static_cast<double>(p.kv_heads * packed * s.m * blocks * s.n) *
                        macs_per_score(p, s.head_size, s.value_size);
   l.tile_efficiency = useful / spent;

@@ -43,7 +43,8 @@ struct Tile {
 Tile flash2_forward(const Device& device, int d, bool causal) {
   const std::string& cc = device.limits.compute_capability;
   const bool small = has_99_kib(device);
-  if (cc == "12.0") return d <= 64 ? Tile{128, 128, 4} : d <= 128 ? Tile{128, 64, 4} : Tile{64, 64, 4};
+  if (cc == "12.0")
+    return d <= 64 ? Tile{128, 128, 4} : d <= 128 ? Tile{128, 64, 4} : Tile{64, 64, 4};
   if (d <= 64) return {128, 128, 4};
   if (d == 96) return small && causal ? Tile{64, 64, 4} : Tile{128, 64, 4};
   if (d == 128) return !small ? Tile{128, 64, 4} : causal ? Tile{64, 64, 4} : Tile{128, 32, 4};
@@ -85,7 +86,8 @@ Tile flash3_forward_16(int d, int dv, bool causal, bool window) {
   if (d == 64) return causal || window ? Tile{192, 128, 12} : Tile{192, 192, 12};
   if (d == 96) return window ? Tile{192, 128, 12} : Tile{192, 144, 12};
   if (d == 128) return causal || window ? Tile{128, 128, 8} : Tile{128, 176, 8};
-  if (d == 192) return window ? Tile{128, 96, 8} : dv <= 128 ? Tile{128, 128, 8} : Tile{128, 112, 8};
+  if (d == 192)
+    return window ? Tile{128, 96, 8} : dv <= 128 ? Tile{128, 128, 8} : Tile{128, 112, 8};
   return window ? Tile{128, 64, 8} : Tile{128, 80, 8};
 }
 
@@ -141,8 +143,10 @@ AttentionShape flash4(const Device& device, const AttentionProblem& p) {
   s.value_size = up(p.value_size);
   const bool special = (s.head_size <= 192 && s.head_size > 128 && s.value_size <= 128) ||
                        (s.head_size <= 256 && s.head_size > 192 && s.value_size > 192);
-  if (special && s.head_size <= 192) s.head_size = 192, s.value_size = 128;
-  else if (special) s.head_size = s.value_size = 256;
+  if (special && s.head_size <= 192)
+    s.head_size = 192, s.value_size = 128;
+  else if (special)
+    s.head_size = s.value_size = 256;
   else if (std::max(s.head_size, s.value_size) > flash4_largest)
     throw no_template(AttentionKernel::flash4, std::max(p.head_size, p.value_size),
                       "it has multiples of 16 up to 128, keys of 192 with values of 128, and 256");
@@ -163,9 +167,12 @@ AttentionShape flash4(const Device& device, const AttentionProblem& p) {
 bool runs_on(AttentionKernel kernel, const Device& device) {
   const std::string& cc = device.limits.compute_capability;
   switch (kernel) {
-    case AttentionKernel::flash2: return !cc.starts_with("7.");
-    case AttentionKernel::flash3: return cc == "9.0";
-    default: return cc.starts_with("10.");
+    case AttentionKernel::flash2:
+      return !cc.starts_with("7.");
+    case AttentionKernel::flash3:
+      return cc == "9.0";
+    default:
+      return cc.starts_with("10.");
   }
 }
 

@@ -92,11 +92,15 @@ std::string_view name(Width width) { return width_names[static_cast<std::size_t>
 Width width_of(Precision precision) {
   switch (precision) {
     case Precision::fp32:
-    case Precision::tf32: return Width::bits32;
+    case Precision::tf32:
+      return Width::bits32;
     case Precision::bf16:
-    case Precision::fp16: return Width::bits16;
-    case Precision::fp4: return Width::bits4;
-    default: return Width::bits8;
+    case Precision::fp16:
+      return Width::bits16;
+    case Precision::fp4:
+      return Width::bits4;
+    default:
+      return Width::bits8;
   }
 }
 
@@ -126,14 +130,14 @@ Efficiency prior_efficiency() {
     g.name = generation_of(limits);
     if (e.generations.empty() || e.generations.back().name != g.name) e.generations.push_back(g);
   }
-  e.misaligned = 0.7;                      // align-1 against align-8 kernels, pytorch#181718
+  e.misaligned = 0.7;  // align-1 against align-8 kernels, pytorch#181718
   e.narrow_warp = 0.3;
   e.grouped = 0.95;
-  e.l2_bytes_per_clock_per_sm = 64;        // DeepGEMM's cost model
-  e.l2_bytes_per_clock = 8e6 / 1300;       // the same
-  e.elementwise_share = 0.75;              // assumed
-  e.link_share = 0.75;                     // assumed
-  e.link_latency_us = 10;                  // assumed
+  e.l2_bytes_per_clock_per_sm = 64;   // DeepGEMM's cost model
+  e.l2_bytes_per_clock = 8e6 / 1300;  // the same
+  e.elementwise_share = 0.75;         // assumed
+  e.link_share = 0.75;                // assumed
+  e.link_latency_us = 10;             // assumed
   e.ranges = {{0.75, 1.35}, {0.75, 1.35}, {0.75, 1.35}, {0.75, 1.5}, {0.6, 1.6}, 1.3};
   return e;
 }
@@ -153,9 +157,9 @@ Efficiency efficiency_from_json(std::string_view text, std::string_view file) {
   e.link_share = f.number("link_share");
   e.link_latency_us = f.number("link_latency_us");
   json::Fields ranges = f.object("ranges");
-  e.ranges = {read_range(ranges.object("compute")),     read_range(ranges.object("memory")),
-              read_range(ranges.object("attention")),   read_range(ranges.object("elementwise")),
-              read_range(ranges.object("link")),        ranges.number("unmeasured")};
+  e.ranges = {read_range(ranges.object("compute")),   read_range(ranges.object("memory")),
+              read_range(ranges.object("attention")), read_range(ranges.object("elementwise")),
+              read_range(ranges.object("link")),      ranges.number("unmeasured")};
   return e;
 }
 

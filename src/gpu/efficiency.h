@@ -33,9 +33,9 @@ struct MemoryRate {
   int points = 0;
 };
 struct AttentionRate {
-  double share = 0;          // sustained over peak rate of the products
-  double softmax_clocks = 0; // per score and SM, not hidden behind the products
-  double fill = 0;           // of a query tile, in key blocks
+  double share = 0;           // sustained over peak rate of the products
+  double softmax_clocks = 0;  // per score and SM, not hidden behind the products
+  double fill = 0;            // of a query tile, in key blocks
   int points = 0;
 };
 /// Truth over mid: the band the fit's own residuals give.
@@ -60,11 +60,11 @@ struct GenerationRates {
 
 struct Efficiency {
   std::vector<GenerationRates> generations;
-  double misaligned = 1;            // rate of kernels below 16-byte alignment
-  double narrow_warp = 0;           // cost of 16-row warps in FlashAttention-2, of the products
-  double grouped = 1;               // rate of grouped GEMMs, of dense ones
+  double misaligned = 1;   // rate of kernels below 16-byte alignment
+  double narrow_warp = 0;  // cost of 16-row warps in FlashAttention-2, of the products
+  double grouped = 1;      // rate of grouped GEMMs, of dense ones
   double l2_bytes_per_clock_per_sm = 0, l2_bytes_per_clock = 0;
-  double elementwise_share = 0;     // sustained bandwidth of elementwise kernels
+  double elementwise_share = 0;  // sustained bandwidth of elementwise kernels
   double link_share = 0, link_latency_us = 0;
   Ranges ranges;
 };

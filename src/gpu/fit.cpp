@@ -38,7 +38,8 @@ std::vector<Parameter> parameters(GenerationRates& g, const GenerationRates& pri
     }
     for (const AttentionProblem& a : point->attention)
       ++g.attention[static_cast<std::size_t>(point->kernel)][a.backward ? 1 : 0]
-                   [bytes_per_element(a.precision) == 1 ? 1 : 0].points;
+                   [bytes_per_element(a.precision) == 1 ? 1 : 0]
+                       .points;
   }
   if (g.memory.points > 0) {
     result.push_back({&g.memory.launch_us, prior.memory.launch_us, launch_spread});

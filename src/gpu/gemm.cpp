@@ -52,11 +52,11 @@ class RowTiles {
   double compute(std::int64_t size) const {
     constexpr std::int64_t storage_rows = 128;  // DeepGEMM's contiguous layout
     const auto groups = static_cast<double>(problem_.groups);
-    const bool padded = problem_.backend == GroupBackend::padded && size < storage_rows &&
-                        storage_rows % size == 0;
+    const bool padded =
+        problem_.backend == GroupBackend::padded && size < storage_rows && storage_rows % size == 0;
     const std::int64_t unit = padded ? storage_rows : size;
-    const double units = rows_ ? rows_->tiles(unit)
-                               : static_cast<double>(up_div(random_dimension(), unit));
+    const double units =
+        rows_ ? rows_->tiles(unit) : static_cast<double>(up_div(random_dimension(), unit));
     return groups * units * static_cast<double>(unit / size);
   }
 
@@ -74,7 +74,7 @@ struct Cost {
 /// What does not depend on the shape.
 struct Fixed {
   double element = 0, launch_us = 0, fill = 0, us_per_flop = 0;
-  double bytes = 0;       // A, B and C once
+  double bytes = 0;  // A, B and C once
   double c_elements = 0;
   bool misaligned = false;
 };
@@ -83,7 +83,8 @@ bool is_misaligned(const GemmProblem& p) {
   const double element = bytes_per_element(p.precision);
   const auto odd = [](double bytes) { return std::fmod(bytes, 16) != 0; };
   // The contiguous dimension of each operand: k of A and B, n of C; m and n of a weight gradient.
-  if (p.rows_are_k) return odd(static_cast<double>(p.m) * element) || odd(static_cast<double>(p.n) * element);
+  if (p.rows_are_k)
+    return odd(static_cast<double>(p.m) * element) || odd(static_cast<double>(p.n) * element);
   return odd(static_cast<double>(p.k) * element) || odd(static_cast<double>(p.n) * p.output_bytes);
 }
 
@@ -180,8 +181,8 @@ GemmLaunch launch_of(const DeviceModel& model, const GemmProblem& p, const Fixed
   const Ranges& ranges = model.constants.ranges;
   l.time = banded(c.us, compute ? ranges.compute : ranges.memory, ranges.unmeasured, l.measured);
   // Walk along the side with fewer tiles, so that one wave covers a compact block of C.
-  l.raster_along_m = static_cast<double>(up_div(p.n, s.n)) >= c.tiles / static_cast<double>(split) /
-                                                                  static_cast<double>(up_div(p.n, s.n));
+  l.raster_along_m = static_cast<double>(up_div(p.n, s.n)) >=
+                     c.tiles / static_cast<double>(split) / static_cast<double>(up_div(p.n, s.n));
   return l;
 }
 
@@ -190,8 +191,10 @@ void choose_cluster(const DeviceModel& model, const GemmProblem& p, GemmLaunch& 
   TileShape& s = l.tile;
   if (s.family != Family::wgmma || l.waves <= 1 || model.device.sms % 2 != 0) return;
   const bool even_m = p.groups == 1 && up_div(p.m, s.m) % 2 == 0;
-  if (even_m) s.cluster_m = 2;
-  else if (up_div(p.n, s.n) % 2 == 0) s.cluster_n = 2;
+  if (even_m)
+    s.cluster_m = 2;
+  else if (up_div(p.n, s.n) % 2 == 0)
+    s.cluster_n = 2;
 }
 
 void check(const DeviceModel& model, const GemmProblem& p) {
@@ -247,8 +250,7 @@ GemmLaunch predict_gemm(const DeviceModel& model, const GemmProblem& p,
     if (p.groups > 1 || whole.tiles * 2 > model.device.sms) continue;
     for (int split = 2; split <= 16 && whole.steps / split >= 4; split *= 2) consider(shape, split);
   }
-  if (best == nullptr)
-    throw input_error("no launch shape fits " + model.device.name, "gemm");
+  if (best == nullptr) throw input_error("no launch shape fits " + model.device.name, "gemm");
   GemmLaunch launch = launch_of(model, p, fixed, best_cost, *best, best_split, rows);
   choose_cluster(model, p, launch);
   return launch;

@@ -41,8 +41,8 @@ Launch predict_elementwise(const DeviceModel& model, double bytes) {
   l.threads = threads;
   l.registers = registers;
   l.blocks_per_sm = model.device.limits.max_threads_per_sm / threads;
-  l.occupancy = static_cast<double>(l.blocks_per_sm) * threads /
-                model.device.limits.max_threads_per_sm;
+  l.occupancy =
+      static_cast<double>(l.blocks_per_sm) * threads / model.device.limits.max_threads_per_sm;
   l.grid = static_cast<std::int64_t>(std::ceil(std::max(bytes / bytes_per_block, 1.0)));
   l.tiles = static_cast<double>(l.grid);
   l.waves = l.tiles / (model.device.sms * l.blocks_per_sm);
@@ -50,7 +50,8 @@ Launch predict_elementwise(const DeviceModel& model, double bytes) {
   const double stream =
       1e6 * bytes / (model.device.memory_bytes_per_s * model.constants.elementwise_share);
   l.bound = stream > model.rates.memory.launch_us ? Bound::memory : Bound::latency;
-  l.time = banded(model.rates.memory.launch_us + stream, model.constants.ranges.elementwise, 1, true);
+  l.time =
+      banded(model.rates.memory.launch_us + stream, model.constants.ranges.elementwise, 1, true);
   return l;
 }
 

@@ -27,7 +27,6 @@ struct DeviceModel {
   double sm_us_per_flop(Precision precision, double share) const;
 };
 
-
 GemmLaunch predict_gemm(const DeviceModel& model, const GemmProblem& problem,
                         std::optional<Family> family = {});
 /// The time of one shape, without looking for a better one.

@@ -21,26 +21,31 @@ struct MmaTile {
 };
 // sm80 list; two-stage and three-stage forms serve devices with 99 KiB per block.
 constexpr std::array<MmaTile, 31> mma_tiles = {{
-    {256, 128, 64, 3, 4, 2}, {128, 256, 64, 3, 2, 4}, {256, 64, 64, 3, 4, 1},
-    {256, 64, 64, 4, 4, 1},  {64, 256, 64, 4, 1, 4},  {128, 128, 64, 3, 2, 2},
-    {128, 128, 64, 4, 2, 2}, {128, 128, 64, 5, 2, 2}, {128, 64, 64, 6, 2, 2},
-    {64, 128, 64, 6, 2, 2},  {64, 64, 64, 10, 2, 2},  {64, 64, 64, 6, 2, 2},
+    {256, 128, 64, 3, 4, 2},  {128, 256, 64, 3, 2, 4},  {256, 64, 64, 3, 4, 1},
+    {256, 64, 64, 4, 4, 1},   {64, 256, 64, 4, 1, 4},   {128, 128, 64, 3, 2, 2},
+    {128, 128, 64, 4, 2, 2},  {128, 128, 64, 5, 2, 2},  {128, 64, 64, 6, 2, 2},
+    {64, 128, 64, 6, 2, 2},   {64, 64, 64, 10, 2, 2},   {64, 64, 64, 6, 2, 2},
     {256, 128, 128, 3, 4, 2}, {128, 256, 128, 3, 2, 4}, {256, 64, 128, 3, 4, 1},
-    {256, 64, 128, 4, 4, 1}, {64, 256, 128, 3, 1, 4}, {64, 256, 128, 4, 1, 4},
+    {256, 64, 128, 4, 4, 1},  {64, 256, 128, 3, 1, 4},  {64, 256, 128, 4, 1, 4},
     {128, 128, 128, 3, 2, 2}, {128, 128, 128, 4, 2, 2}, {128, 64, 128, 3, 2, 2},
-    {64, 128, 128, 3, 2, 2}, {64, 64, 128, 5, 2, 2},  {64, 64, 128, 3, 2, 2},
+    {64, 128, 128, 3, 2, 2},  {64, 64, 128, 5, 2, 2},   {64, 64, 128, 3, 2, 2},
     {256, 128, 128, 2, 4, 2}, {128, 256, 128, 2, 2, 4}, {128, 128, 128, 2, 2, 2},
-    {128, 64, 64, 3, 2, 2},  {64, 128, 64, 3, 2, 2},  {32, 64, 128, 4, 2, 2},
+    {128, 64, 64, 3, 2, 2},   {64, 128, 64, 3, 2, 2},   {32, 64, 128, 4, 2, 2},
     {16, 64, 256, 4, 1, 4},
 }};
 // Two stages through registers, as libraries of Volta and Turing use.
 constexpr std::array<MmaTile, 5> register_tiles = {{
-    {256, 128, 64, 2, 4, 2}, {128, 256, 64, 2, 2, 4}, {128, 128, 64, 2, 2, 2},
-    {128, 64, 64, 2, 2, 2},  {64, 64, 64, 2, 2, 2},
+    {256, 128, 64, 2, 4, 2},
+    {128, 256, 64, 2, 2, 4},
+    {128, 128, 64, 2, 2, 2},
+    {128, 64, 64, 2, 2, 2},
+    {64, 64, 64, 2, 2, 2},
 }};
 // sm120: 8-bit and 4-bit kernels with a producer and eight multiplying warps.
 constexpr std::array<MmaTile, 4> sm120_tiles = {{
-    {64, 64, 128, 0, 2, 4}, {64, 128, 128, 0, 2, 4}, {128, 64, 128, 0, 4, 2},
+    {64, 64, 128, 0, 2, 4},
+    {64, 128, 128, 0, 2, 4},
+    {128, 64, 128, 0, 4, 2},
     {128, 128, 128, 0, 4, 2},
 }};
 
@@ -56,10 +61,14 @@ int mma_registers(const MmaTile& t, bool blackwell) {
 
 int elements(int bytes, Width width) {
   switch (width) {
-    case Width::bits32: return bytes / 4;
-    case Width::bits16: return bytes / 2;
-    case Width::bits8: return bytes;
-    default: return bytes * 2;
+    case Width::bits32:
+      return bytes / 4;
+    case Width::bits16:
+      return bytes / 2;
+    case Width::bits8:
+      return bytes;
+    default:
+      return bytes * 2;
   }
 }
 
@@ -141,9 +150,7 @@ void mma_sync_shapes(Collector& out, const Limits& limits, Width width) {
 }
 
 /// Launch registers per thread of warp-specialised kernels: the register file over the threads.
-int warpgroup_registers(int threads) {
-  return threads <= 256 ? 232 : threads <= 384 ? 168 : 128;
-}
+int warpgroup_registers(int threads) { return threads <= 256 ? 232 : threads <= 384 ? 168 : 128; }
 
 constexpr int tma_k_bytes = 128, most_stages = 8, barrier_bytes = 32;
 
@@ -164,13 +171,14 @@ void add_wgmma(Collector& out, const Limits& limits, int m, int n) {
   s.smem_bytes = epilogue + s.stages * stage;
   const int accumulators = m * n / (128 * s.consumer_groups);
   out.add(s, tma_k_bytes,
-          accumulators > 128 ? fmt::format("{} accumulators per thread; more than 128 spill",
-                                           accumulators)
-                             : std::string());
+          accumulators > 128
+              ? fmt::format("{} accumulators per thread; more than 128 spill", accumulators)
+              : std::string());
 }
 
 void wgmma_shapes(Collector& out, const Limits& limits) {
-  constexpr std::array<int, 13> widths = {16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256};
+  constexpr std::array<int, 13> widths = {16,  32,  48,  64,  80,  96, 112,
+                                          128, 144, 160, 192, 224, 256};
   for (const int n : widths) {
     add_wgmma(out, limits, 64, n);
     add_wgmma(out, limits, 128, n);
@@ -193,8 +201,8 @@ void add_tcgen05(Collector& out, const Limits& limits, int m, int n, bool two_sm
   s.n = n;
   s.two_sm = two_sm;
   s.cluster_m = two_sm ? 2 : 1;
-  s.threads = 256;    // scheduler, TMA, MMA and epilogue-load warps, four epilogue warps
-  s.registers = 86;   // 64 columns of tensor memory read at a time
+  s.threads = 256;   // scheduler, TMA, MMA and epilogue-load warps, four epilogue warps
+  s.registers = 86;  // 64 columns of tensor memory read at a time
   s.persistent = true;
   const int columns = swapped ? m : n;  // the operand that lies along tensor memory columns
   s.accumulator_stages = std::clamp(512 * 128 / (128 * columns), 1, 4);
@@ -215,7 +223,8 @@ void tcgen05_shapes(Collector& out, const Limits& limits) {
     add_tcgen05(out, limits, 128, n, true, false);
   }
   // Operands swapped: 128 output features against a block of tokens.
-  for (const int m : {16, 32, 96, 160, 192, 224, 256}) add_tcgen05(out, limits, m, 128, false, true);
+  for (const int m : {16, 32, 96, 160, 192, 224, 256})
+    add_tcgen05(out, limits, m, 128, false, true);
 }
 
 }  // namespace
@@ -226,9 +235,15 @@ ShapeList shapes_of_family(const Limits& limits, Width width, Family family) {
     case Family::mma_register:
       for (const MmaTile& t : register_tiles) add_mma(out, t, family, false);
       break;
-    case Family::mma_sync: mma_sync_shapes(out, limits, width); break;
-    case Family::wgmma: wgmma_shapes(out, limits); break;
-    case Family::tcgen05: tcgen05_shapes(out, limits); break;
+    case Family::mma_sync:
+      mma_sync_shapes(out, limits, width);
+      break;
+    case Family::wgmma:
+      wgmma_shapes(out, limits);
+      break;
+    case Family::tcgen05:
+      tcgen05_shapes(out, limits);
+      break;
   }
   return std::move(out.list);
 }
@@ -244,7 +259,8 @@ Family family_of(const Limits& limits) {
 ShapeList gemm_shapes(const Device& device, Precision precision, std::optional<Family> family) {
   peak_flops(device, precision);
   const Family own = family_of(device.limits), wanted = family.value_or(own);
-  const bool possible = wanted == own || (wanted == Family::mma_sync && own != Family::mma_register);
+  const bool possible =
+      wanted == own || (wanted == Family::mma_sync && own != Family::mma_register);
   if (!possible)
     throw input_error(fmt::format("{} does not run {} kernels", device.name, name(wanted)),
                       "family", fmt::format("it runs {}", name(own)));
@@ -253,10 +269,13 @@ ShapeList gemm_shapes(const Device& device, Precision precision, std::optional<F
 
 std::string text(const TileShape& s) {
   std::string out = fmt::format("{}x{}x{} s{}", s.m, s.n, s.k, s.stages);
-  if (s.consumer_groups > 0) out += fmt::format(", {} consumer warpgroups", s.consumer_groups);
-  else if (s.warps_m > 0) out += fmt::format(", warps {}x{}", s.warps_m, s.warps_n);
+  if (s.consumer_groups > 0)
+    out += fmt::format(", {} consumer warpgroups", s.consumer_groups);
+  else if (s.warps_m > 0)
+    out += fmt::format(", warps {}x{}", s.warps_m, s.warps_n);
   if (s.two_sm) out += ", 2 SM";
-  if (s.cluster_m * s.cluster_n > 1) out += fmt::format(", cluster {}x{}", s.cluster_m, s.cluster_n);
+  if (s.cluster_m * s.cluster_n > 1)
+    out += fmt::format(", cluster {}x{}", s.cluster_m, s.cluster_n);
   return out;
 }
 

@@ -1,8 +1,8 @@
 // Measured GEMMs and attention passes as points of the time model.
 //
 // A row is left out where it is not a kernel the planner proposes or its device is not known; the
-// reason is kept. Shared by scripts/fit_gpu.cpp and tests/gpu/accuracy_test.cpp. Origin of the rows:
-// tests/gpu/data/ORIGIN.md.
+// reason is kept. Shared by scripts/fit_gpu.cpp and tests/gpu/accuracy_test.cpp. Origin of the
+// rows: tests/gpu/data/ORIGIN.md.
 #pragma once
 
 #include <fstream>
@@ -34,13 +34,23 @@ inline const gpu::Device& a5000() {
 }
 
 inline const gpu::Device* device_of(std::string name) {
-  static const std::map<std::string, std::string> ids = {
-      {"H800-SXM", "h100-sxm5"},  {"H100", "h100-sxm5"},       {"H100-SXM5", "h100-sxm5"},
-      {"H200", "h200-sxm"},       {"H200-SXM", "h200-sxm"},    {"GH200", "gh200"},
-      {"A100", "a100-sxm4-80gb"}, {"A100-SXM4-80GB", "a100-sxm4-80gb"},
-      {"A100-PCIe", "a100-pcie-80gb"}, {"B200", "b200"},       {"B200-SXM", "b200"},
-      {"B300", "b300"},           {"B300-SXM", "b300"},        {"GB200", "gb200"},
-      {"RTX 4090", "rtx4090"},    {"RTX 3090", "rtx3090"},     {"RTX 5090", "rtx5090"}};
+  static const std::map<std::string, std::string> ids = {{"H800-SXM", "h100-sxm5"},
+                                                         {"H100", "h100-sxm5"},
+                                                         {"H100-SXM5", "h100-sxm5"},
+                                                         {"H200", "h200-sxm"},
+                                                         {"H200-SXM", "h200-sxm"},
+                                                         {"GH200", "gh200"},
+                                                         {"A100", "a100-sxm4-80gb"},
+                                                         {"A100-SXM4-80GB", "a100-sxm4-80gb"},
+                                                         {"A100-PCIe", "a100-pcie-80gb"},
+                                                         {"B200", "b200"},
+                                                         {"B200-SXM", "b200"},
+                                                         {"B300", "b300"},
+                                                         {"B300-SXM", "b300"},
+                                                         {"GB200", "gb200"},
+                                                         {"RTX 4090", "rtx4090"},
+                                                         {"RTX 3090", "rtx3090"},
+                                                         {"RTX 5090", "rtx5090"}};
   if (!name.empty() && name.back() == '?') name.pop_back();
   if (name == "RTX A5000") return &a5000();
   const auto at = ids.find(name);
@@ -99,8 +109,8 @@ inline gpu::Point attention_point(const CsvRow& row, const gpu::Device* device) 
   if (direction != "fwd") point.attention.push_back(p);
   // FLOPs as the charts count them: 4 B H S^2 d forward, halved if causal, backward 2.5 times.
   const double s = static_cast<double>(p.queries);
-  const double forward = 4.0 * static_cast<double>(p.sequences * p.heads * p.head_size) * s * s *
-                         (p.causal ? 0.5 : 1);
+  const double forward =
+      4.0 * static_cast<double>(p.sequences * p.heads * p.head_size) * s * s * (p.causal ? 0.5 : 1);
   const double passes = direction == "fwd" ? 1 : direction == "bwd" ? 2.5 : 3.5;
   point.us = forward * passes / (std::stod(row.at("tflops")) * 1e6);
   const std::string& impl = row.at("impl");
