@@ -78,6 +78,7 @@ Attention read_attention(Fields fields) {
   read_flag(fields, "sinks", attention.sinks);
   read_flag(fields, "output_gate", attention.output_gate);
   attention.windows = fields.optional_integers("windows", optional_range);
+  read_flag(fields, "chunked", attention.chunked);
   return attention;
 }
 

@@ -58,6 +58,7 @@ Object attention_json(const Attention& attention) {
   put(object, "experts", attention.experts, none.experts);
   put(object, "top_k", attention.top_k, none.top_k);
   put(object, "windows", attention.windows, none.windows);
+  put(object, "chunked", attention.chunked, none.chunked);
   return object;
 }
 

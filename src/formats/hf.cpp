@@ -137,6 +137,7 @@ void visit_whole_stack(const Family& family, Config& config, arch::Architecture&
 }
 
 bool tied(const Family& family, Config& outer, Config& text) {
+  outer.know(family.tied.keys);
   return text.states(family.tied.keys) ? text.fact(family.tied) : outer.fact(family.tied);
 }
 

@@ -13,7 +13,7 @@ struct Refused {
   std::string_view type, why;
 };
 
-constexpr std::string_view encoder = "an encoder without a decoder";
+constexpr std::string_view encoder = "an encoder and no decoder";
 constexpr std::string_view pair = "an encoder in front of its decoder";
 
 constexpr std::array refused{
