@@ -297,19 +297,16 @@ class Builder {
     const LocalParams params = local_params(arch_, s_);
     const double weight = bytes_per_element(s_.precision) < 2 ? 2 : s_.activation_bytes;
     const double replicas = static_cast<double>(s_.dp);
-    const double expert_replicas = std::max(
-        1.0, replicas * static_cast<double>(s_.options.tp) / static_cast<double>(s_.options.ep));
-    const double owned = params.dense / replicas + params.experts / expert_replicas;
     // Gradient read; master copy and two moments read and written in fp32; weight written.
     Kernel& k = plan_.kernels.emplace_back();
     k.name = "optimizer";
     k.kind = KernelKind::elementwise;
     k.pass = Pass::update;
     k.per_step = true;
-    k.detail = predict_elementwise(model_, owned * (4 + 12 + 12 + weight));
+    k.detail = predict_elementwise(model_, owned(params) * (4 + 12 + 12 + weight));
     const double sent =
         weight * 2 *
-        (params.dense * (1 - 1 / replicas) + params.experts * (1 - 1 / expert_replicas));
+        (params.dense * (1 - 1 / replicas) + params.experts * (1 - 1 / expert_replicas()));
     if (sent <= 0) return;
     Kernel& l = plan_.kernels.emplace_back();
     l.name = "gradient reduce-scatter, weight all-gather";
@@ -352,9 +349,34 @@ class Builder {
       plan_.notes.push_back(
           fmt::format("attention is planned in {}: FlashAttention has no {} kernel that trains",
                       name(s_.attention_precision), name(s_.precision)));
+    memory_note();
     if (arch_.mtp_layers > 0) plan_.notes.push_back("multi-token-prediction layers are left out");
     if (arch_.vocab == 0)
       plan_.notes.push_back("no vocabulary is stated: embedding, head and loss are left out");
+  }
+
+  /// Weights, and in training fp32 gradients and the sharded optimizer state; no activations.
+  void memory_note() {
+    const LocalParams params = local_params(arch_, s_);
+    const double all = params.dense + params.experts;
+    double bytes = all * bytes_per_element(s_.precision);
+    if (training_) bytes = all * (4 + s_.activation_bytes) + owned(params) * 12;
+    const auto memory = static_cast<double>(model_.device.memory_bytes);
+    if (bytes <= memory) return;
+    plan_.notes.push_back(
+        fmt::format("does not fit: {} need {}, the device has {}",
+                    training_ ? "weights, gradients and optimizer state" : "weights",
+                    byte_text(Ratio(static_cast<std::int64_t>(bytes))),
+                    byte_text(Ratio(model_.device.memory_bytes))));
+  }
+
+  double expert_replicas() const {
+    return std::max(
+        1.0, static_cast<double>(s_.dp * s_.options.tp) / static_cast<double>(s_.options.ep));
+  }
+  /// Parameters whose optimizer state this GPU keeps.
+  double owned(const LocalParams& params) const {
+    return params.dense / static_cast<double>(s_.dp) + params.experts / expert_replicas();
   }
 
   const DeviceModel& model_;

