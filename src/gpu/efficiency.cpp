@@ -132,6 +132,7 @@ Efficiency prior_efficiency() {
   }
   e.misaligned = 0.7;  // align-1 against align-8 kernels, pytorch#181718
   e.narrow_warp = 0.3;
+  e.small_tile = 0.08;  // assumed; the order of tiles is that of NVIDIA's matrix multiply guide
   e.grouped = 0.95;
   e.l2_bytes_per_clock_per_sm = 64;   // DeepGEMM's cost model
   e.l2_bytes_per_clock = 8e6 / 1300;  // the same
@@ -150,6 +151,7 @@ Efficiency efficiency_from_json(std::string_view text, std::string_view file) {
     e.generations.push_back(read_generation(entry));
   e.misaligned = f.number("misaligned");
   e.narrow_warp = f.number("narrow_warp");
+  e.small_tile = f.number("small_tile");
   e.grouped = f.number("grouped");
   e.l2_bytes_per_clock_per_sm = f.number("l2_bytes_per_clock_per_sm");
   e.l2_bytes_per_clock = f.number("l2_bytes_per_clock");
@@ -178,6 +180,7 @@ std::string to_json(const Efficiency& e) {
   for (const GenerationRates& g : e.generations) o["generations"].push_back(write_generation(g));
   o["misaligned"] = rounded(e.misaligned);
   o["narrow_warp"] = rounded(e.narrow_warp);
+  o["small_tile"] = rounded(e.small_tile);
   o["grouped"] = rounded(e.grouped);
   o["l2_bytes_per_clock_per_sm"] = rounded(e.l2_bytes_per_clock_per_sm);
   o["l2_bytes_per_clock"] = rounded(e.l2_bytes_per_clock);

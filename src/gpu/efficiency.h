@@ -62,6 +62,7 @@ struct Efficiency {
   std::vector<GenerationRates> generations;
   double misaligned = 1;   // rate of kernels below 16-byte alignment
   double narrow_warp = 0;  // cost of 16-row warps in FlashAttention-2, of the products
+  double small_tile = 0;   // cost of narrow warp tiles: 64x32 instead of 64x64 takes 1 + this
   double grouped = 1;      // rate of grouped GEMMs, of dense ones
   double l2_bytes_per_clock_per_sm = 0, l2_bytes_per_clock = 0;
   double elementwise_share = 0;  // sustained bandwidth of elementwise kernels

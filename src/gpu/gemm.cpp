@@ -3,7 +3,9 @@
 // A CTA computes one tile: main-loop steps over k, plus a prologue and epilogue worth `fill` steps.
 // The SM with most tiles finishes last. Where two CTAs share an SM, one's fill hides behind the
 // other's main loop. The launch takes the slowest of
-//   compute   most tiles of an SM x (steps + fill) x FLOPs of a step / sustained rate of an SM
+//   compute   most tiles of an SM x (steps + fill) x time of a step: FLOPs over the sustained rate
+//   of
+//             an SM, or the operand bytes that its warps read from shared memory at 128 B per clock
 //   memory    bytes of A, B and C, each once, over sustained bandwidth
 //   l2        operand bytes of all tiles over L2 bandwidth
 // and the launch itself. Source: arXiv 2401.14489 and NVIDIA's Matrix Multiplication Background
@@ -68,7 +70,7 @@ class RowTiles {
 struct Cost {
   double us = std::numeric_limits<double>::infinity();
   double compute = 0, memory = 0, l2 = 0;
-  double tiles = 0, steps = 0, per_sm = 0, bytes = 0;
+  double tiles = 0, steps = 0, per_sm = 0, bytes = 0, fill_efficiency = 1;
 };
 
 /// What does not depend on the shape.
@@ -78,6 +80,30 @@ struct Fixed {
   double c_elements = 0;
   bool misaligned = false;
 };
+
+/// Bytes that a main-loop step moves through an SM's shared memory.
+double smem_bytes_of_step(const TileShape& s, double element) {
+  const double row = s.k * element, tile = (s.m + s.n) * row;
+  switch (s.family) {
+    case Family::wgmma:  // each consumer warpgroup reads its rows of A and all of B
+      return tile + (s.m + s.consumer_groups * s.n) * row;
+    case Family::tcgen05:  // one MMA per SM; a pair holds half of B each
+      return (s.m + (s.two_sm ? s.n / 2 : s.n)) * row;
+    default: {  // each warp reads its rows of A and B
+      const double warps = s.warps_m * s.warps_n;
+      return tile + warps * (s.m / s.warps_m + s.n / s.warps_n) * row;
+    }
+  }
+}
+
+/// How much longer products take in narrow tiles: more operand loads and instructions per product.
+double narrowness(const TileShape& s) {
+  const auto parts = [](double full, double size) { return std::max(full / size, 1.0) - 1; };
+  if (s.family == Family::wgmma) return parts(128, s.n);
+  if (s.family == Family::tcgen05) return parts(128, s.n) + parts(128, s.m);
+  return parts(64, static_cast<double>(s.m) / s.warps_m) +
+         parts(64, static_cast<double>(s.n) / s.warps_n);
+}
 
 bool is_misaligned(const GemmProblem& p) {
   const double element = bytes_per_element(p.precision);
@@ -130,8 +156,14 @@ Cost cost_of(const DeviceModel& model, const GemmProblem& p, const Fixed& f, Row
   // Fill is counted in 128-byte steps; a resident neighbour hides it.
   const double fill_steps = f.fill * 128 / (bk * f.element);
   const double hidden = std::min(static_cast<double>(s.blocks_per_sm), c.per_sm);
-  const double step_us = 2 * bm * bn * bk * f.us_per_flop;
-  c.compute = c.per_sm * (c.steps + fill_steps / std::max(hidden, 1.0)) * step_us;
+  constexpr double smem_bytes_per_clock = 128;
+  const double smem_us =
+      smem_bytes_of_step(s, f.element) / (smem_bytes_per_clock * model.device.tensor_mhz);
+  const double step_us = std::max(
+      2 * bm * bn * bk * f.us_per_flop * (1 + model.constants.small_tile * narrowness(s)), smem_us);
+  const double filled = c.steps + fill_steps / std::max(hidden, 1.0);
+  c.compute = c.per_sm * filled * step_us;
+  c.fill_efficiency = c.steps / filled;
   const double partial = split > 1 ? f.c_elements * split * 4 * 2 : 0;  // fp32, written and read
   c.bytes = f.bytes + partial;
   c.memory = c.bytes * model.memory_us_per_byte;
@@ -167,7 +199,7 @@ GemmLaunch launch_of(const DeviceModel& model, const GemmProblem& p, const Fixed
   const double padded = c.tiles * c.steps * s.m * s.n * s.k;
   l.tile_efficiency = useful * static_cast<double>(p.n) / padded;
   l.wave_efficiency = c.tiles / (c.per_sm * model.device.sms);
-  l.fill_efficiency = c.per_sm * c.steps * (2.0 * s.m * s.n * s.k * f.us_per_flop) / c.compute;
+  l.fill_efficiency = c.fill_efficiency;
   l.bytes = c.bytes;
   const double slowest = c.us - f.launch_us;
   l.bound = slowest < f.launch_us  ? Bound::latency
