@@ -1,8 +1,10 @@
 // Fits the constants of the time model and prints data/gpus/efficiency.json; with an argument, the
-// errors of a cross-validation and every held-out row instead.
+// errors of a cross-validation and every held-out row instead: five parts, or source by source.
 //
+//   ninja -C build fit_gpu
 //   build/fit_gpu > data/gpus/efficiency.json
 //   build/fit_gpu errors
+//   build/fit_gpu sources
 //
 // Source of the points: tests/gpu/data. Held by tests/gpu/accuracy_test.cpp.
 #include <algorithm>
@@ -50,13 +52,16 @@ void print_summary(const std::vector<gpu::HeldOut>& rows) {
 
 }  // namespace
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
   const test::Points points = test::measured_points();
   if (argc == 1) {
     std::fputs(gpu::to_json(gpu::fit(points.used, gpu::prior_efficiency(), folds)).c_str(), stdout);
     return 0;
   }
-  const auto rows = gpu::cross_validate(points.used, gpu::prior_efficiency(), folds);
+  const bool by_source = std::string(argv[1]) == "sources";
+  const gpu::Efficiency prior = gpu::prior_efficiency();
+  const auto rows = by_source ? gpu::cross_validate_sources(points.used, prior, folds)
+                              : gpu::cross_validate(points.used, prior, folds);
   print_rows(rows);
   for (const auto& [row, reason] : points.left_out)
     std::printf("left out: %s (%s)\n", row.c_str(), reason.c_str());

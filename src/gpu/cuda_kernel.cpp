@@ -3,7 +3,8 @@
 // Right by the PTX ISA: fragments of mma.m16n8k16 and matrices of ldmatrix. Shared memory holds
 // stages x (m + n) x k elements and no padding; 16-byte chunks are swizzled so that the eight rows
 // of an ldmatrix fall on different banks. Held by tests/gpu/cuda_header_test.cpp, which compiles it
-// for every target and compares registers and shared memory with the plan; it has not been run.
+// for every target and compares registers and shared memory with the plan, and by
+// tests/gpu/cuda_emulation_test.cpp, which runs its indexing on the host. No device has run it.
 #include "gpu/cuda_kernel.h"
 
 namespace isoloop::gpu {

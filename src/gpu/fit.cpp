@@ -184,22 +184,47 @@ Efficiency fit(std::span<const Point> points, const Efficiency& prior, int folds
   return fit_with_ranges(pointers(points), prior, folds);
 }
 
-std::vector<HeldOut> cross_validate(std::span<const Point> points, const Efficiency& prior,
-                                    int folds) {
+namespace {
+
+/// Judges the points of each part under constants and ranges fitted on all other parts.
+std::vector<HeldOut> cross_validate_parts(std::span<const Point> points,
+                                          const std::vector<int>& part, int parts,
+                                          const Efficiency& prior, int folds) {
   const std::vector<const Point*> all = pointers(points);
   std::vector<HeldOut> rows(all.size());
-  for (int fold = 0; fold < folds; ++fold) {
+  for (int out = 0; out < parts; ++out) {
     std::vector<const Point*> seen;
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (static_cast<int>(i) % folds != fold) seen.push_back(all[i]);
+      if (part[i] != out) seen.push_back(all[i]);
     const Efficiency e = fit_with_ranges(seen, prior, folds);
-    for (std::size_t i = static_cast<std::size_t>(fold); i < all.size();
-         i += static_cast<std::size_t>(folds)) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (part[i] != out) continue;
       const Prediction p = predict(DeviceModel(*all[i]->device, e), *all[i]);
       rows[i] = {all[i], p, all[i]->us / p.time.mid};
     }
   }
   return rows;
+}
+
+}  // namespace
+
+std::vector<HeldOut> cross_validate(std::span<const Point> points, const Efficiency& prior,
+                                    int folds) {
+  std::vector<int> part;
+  for (std::size_t i = 0; i < points.size(); ++i) part.push_back(static_cast<int>(i) % folds);
+  return cross_validate_parts(points, part, folds, prior, folds);
+}
+
+std::vector<HeldOut> cross_validate_sources(std::span<const Point> points, const Efficiency& prior,
+                                            int inner_folds) {
+  std::vector<std::string> sources;
+  std::vector<int> part;
+  for (const Point& point : points) {
+    const auto at = std::ranges::find(sources, point.source);
+    part.push_back(static_cast<int>(at - sources.begin()));
+    if (at == sources.end()) sources.push_back(point.source);
+  }
+  return cross_validate_parts(points, part, static_cast<int>(sources.size()), prior, inner_folds);
 }
 
 }  // namespace isoloop::gpu

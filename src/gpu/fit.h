@@ -20,7 +20,8 @@ struct Point {
   std::vector<AttentionProblem> attention;  // their times add up
   AttentionKernel kernel{};
   double us = 0;
-  std::string label;  // for messages
+  std::string label;   // for messages
+  std::string source;  // where it was published
 };
 
 enum class PointClass { compute_gemm, memory_gemm, attention };
@@ -35,14 +36,17 @@ Prediction predict(const DeviceModel& model, const Point& point);
 /// the residuals of an inner cross-validation over `folds` parts.
 Efficiency fit(std::span<const Point> points, const Efficiency& prior, int folds);
 
-/// Truth over prediction of every point, predicted without it: point i is left out with all points
-/// j where j % folds == i % folds.
+/// Truth over prediction of a point under constants fitted without it.
 struct HeldOut {
   const Point* point = nullptr;
   Prediction prediction;
   double ratio = 0;  // truth / mid
 };
+/// Point i is left out with all points j where j % folds == i % folds.
 std::vector<HeldOut> cross_validate(std::span<const Point> points, const Efficiency& prior,
                                     int folds);
+/// A point is left out with all points of its source: harder, since sources differ in method.
+std::vector<HeldOut> cross_validate_sources(std::span<const Point> points, const Efficiency& prior,
+                                            int inner_folds);
 
 }  // namespace isoloop::gpu

@@ -1,5 +1,5 @@
 // The emitted CUDA header: compiled for every target, registers and shared memory within the plan's
-// bounds, nothing spilled. Compiled only: no test runs it.
+// bounds, nothing spilled. Compiled only; cuda_emulation_test.cpp runs the kernels on the host.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

@@ -144,6 +144,7 @@ inline Points measured_points() {
       points.used.push_back(row.contains("k") ? gemm_point(row, device)
                                               : attention_point(row, device));
       points.used.back().label = label_of(row);
+      points.used.back().source = row.at("source");
     }
   return points;
 }
