@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "gpu/ops.h"
+#include "gpu/totals.h"
 
 namespace isoloop::gpu {
 
@@ -44,7 +44,8 @@ class Builder {
     }
     stage_link();
     if (training_) update();
-    finish();
+    add_totals(plan_, s_, model_);
+    add_notes(plan_, arch_, s_, model_);
     return std::move(plan_);
   }
 
@@ -303,10 +304,10 @@ class Builder {
     k.kind = KernelKind::elementwise;
     k.pass = Pass::update;
     k.per_step = true;
-    k.detail = predict_elementwise(model_, owned(params) * (4 + 12 + 12 + weight));
+    k.detail = predict_elementwise(model_, owned_params(params, s_) * (4 + 12 + 12 + weight));
     const double sent =
         weight * 2 *
-        (params.dense * (1 - 1 / replicas) + params.experts * (1 - 1 / expert_replicas()));
+        (params.dense * (1 - 1 / replicas) + params.experts * (1 - 1 / expert_replicas(s_)));
     if (sent <= 0) return;
     Kernel& l = plan_.kernels.emplace_back();
     l.name = "gradient reduce-scatter, weight all-gather";
@@ -314,69 +315,6 @@ class Builder {
     l.pass = Pass::update;
     l.per_step = true;
     l.detail = predict_link(model_, sent, s_.link_gbs, 2 * (replicas - 1));
-  }
-
-  // ---- Totals ----
-
-  void finish() {
-    Time microbatch, step;
-    for (const Kernel& k : plan_.kernels) {
-      (k.per_step ? step : microbatch) += k.total_us();
-      if (k.pass == Pass::forward) plan_.forward_macs += k.count * k.macs;
-      if (k.pass != Pass::recompute) plan_.useful_macs += k.count * k.macs;
-    }
-    // 1F1B: a stage waits for pp - 1 microbatches beside its own (arXiv 2104.04473).
-    const auto pp = static_cast<double>(s_.options.pp);
-    const auto count = static_cast<double>(s_.options.microbatches);
-    plan_.step_ms = 1e-3 * ((count + pp - 1) * microbatch + step);
-    const double seconds = plan_.step_ms.mid * 1e-3;
-    const double peak = peak_flops(model_.device, s_.precision);
-    plan_.mfu = count * 2 * plan_.useful_macs.to_double() / (seconds * peak);
-    const double tokens =
-        s_.decode ? static_cast<double>(s_.sequences) : static_cast<double>(s_.tokens);
-    plan_.tokens_per_s = count * tokens / (static_cast<double>(s_.options.tp) * pp) / seconds;
-    notes();
-  }
-
-  void notes() {
-    const GenerationRates& r = model_.rates;
-    const bool measured = r.gemm[static_cast<std::size_t>(width_of(s_.precision))].points > 0;
-    if (!measured)
-      plan_.notes.push_back(
-          fmt::format("no measured {} GEMM of compute capability {}: the range is wider",
-                      name(s_.precision), model_.device.limits.compute_capability));
-    if (s_.precision != s_.attention_precision)
-      plan_.notes.push_back(
-          fmt::format("attention is planned in {}: FlashAttention has no {} kernel that trains",
-                      name(s_.attention_precision), name(s_.precision)));
-    memory_note();
-    if (arch_.mtp_layers > 0) plan_.notes.push_back("multi-token-prediction layers are left out");
-    if (arch_.vocab == 0)
-      plan_.notes.push_back("no vocabulary is stated: embedding, head and loss are left out");
-  }
-
-  /// Weights, and in training fp32 gradients and the sharded optimizer state; no activations.
-  void memory_note() {
-    const LocalParams params = local_params(arch_, s_);
-    const double all = params.dense + params.experts;
-    double bytes = all * bytes_per_element(s_.precision);
-    if (training_) bytes = all * (4 + s_.activation_bytes) + owned(params) * 12;
-    const auto memory = static_cast<double>(model_.device.memory_bytes);
-    if (bytes <= memory) return;
-    plan_.notes.push_back(
-        fmt::format("does not fit: {} need {}, the device has {}",
-                    training_ ? "weights, gradients and optimizer state" : "weights",
-                    byte_text(Ratio(static_cast<std::int64_t>(bytes))),
-                    byte_text(Ratio(model_.device.memory_bytes))));
-  }
-
-  double expert_replicas() const {
-    return std::max(
-        1.0, static_cast<double>(s_.dp * s_.options.tp) / static_cast<double>(s_.options.ep));
-  }
-  /// Parameters whose optimizer state this GPU keeps.
-  double owned(const LocalParams& params) const {
-    return params.dense / static_cast<double>(s_.dp) + params.experts / expert_replicas();
   }
 
   const DeviceModel& model_;
