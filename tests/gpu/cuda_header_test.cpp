@@ -19,7 +19,7 @@ using namespace isoloop::gpu;
 
 namespace {
 
-std::string header(const char* id, DType dtype = DType::bf16) {
+std::string header(const std::string& id, DType dtype = DType::bf16) {
   PlanOptions o;
   o.tokens = 8192;
   o.sequence = 2048;
@@ -93,7 +93,8 @@ TEST_CASE("cuda header: compiles for every target within the plan's bounds") {
       {"rtx5090", "sm_120"}};
   const std::regex kernel("entry function '(\\S+)'"), registers("Used (\\d+) registers"),
       tile("(Tile\\d+x\\d+x\\d+s\\d+w\\d+x\\d+n?)E"), spilled("[1-9]\\d* bytes spill");
-  for (const auto& [id, target] : targets) {
+  for (const auto& pair : targets) {
+    const std::string id = pair.first, target = pair.second;
     CAPTURE(target);
     const std::string text = header(id);
     std::istringstream log(compile(text, target));
