@@ -247,7 +247,7 @@ Counted count_one(const std::string& argument, const Flags& flags, const cost::O
   x.loaded.architecture = looped(x.loaded.architecture, flags.loop);
   x.options = options;
   if (x.options.context == 0) x.options.context = x.loaded.architecture.context;
-  x.count = cost::count(x.loaded.architecture, x.options);
+  x.count = about(argument, [&] { return cost::count(x.loaded.architecture, x.options); });
   if (!all) return x;
   for (const convention::Convention& c : convention::all()) {
     cost::Options other = x.options;
@@ -271,7 +271,7 @@ Action declare_count(CLI::App& app) {
     const cost::Options options = flags->count.options(all);
     std::vector<Counted> models;
     for (const std::string& argument : flags->models)
-      models.push_back(about(argument, [&] { return count_one(argument, *flags, options, all, context); }));
+      models.push_back(count_one(argument, *flags, options, all, context));
     Answer answer;
     answer.document = document(models, *flags, all);
     Json j;

@@ -106,11 +106,11 @@ Ratio parse_tolerance(std::string_view text, std::string_view where) {
   const Int finest = 1'000'000'000;
   const std::string hint = "write it like 1%, 0.5% or 0.005";
   const Ratio value = parse_ratio(text, where);
-  if (value < Ratio(0)) throw usage_error(fmt::format("'{}' is negative", text), std::string(where), hint);
+  if (value < Ratio(0)) throw input_error(fmt::format("'{}' is negative", text), std::string(where), hint);
   if (value > most)
-    throw usage_error(fmt::format("'{}' is more than 1000 %", text), std::string(where), hint);
+    throw input_error(fmt::format("'{}' is more than 1000 %", text), std::string(where), hint);
   if (value.den() > finest)
-    throw usage_error(fmt::format("'{}' is finer than a billionth", text), std::string(where),
+    throw input_error(fmt::format("'{}' is finer than a billionth", text), std::string(where),
                       "0 asks for equality");
   return value;
 }

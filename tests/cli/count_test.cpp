@@ -92,7 +92,7 @@ TEST_CASE("CSV has plain numbers") {
 TEST_CASE("several models side by side, and every convention") {
   const auto ran = run_cli(words("count qwen3-30b-a3b mixtral-8x7b --convention all"));
   CHECK(ran.code() == 0);
-  CHECK(ran.out.starts_with("model             parameters          active"));
+  CHECK(ran.out.starts_with("model              parameters          active"));
   for (const char* name : {"smelt", "causal", "kaplan", "palm", "chinchilla", "megatron", "torchtitan", "olmo",
                            "maxtext", "torch", "torch-flash", "6n"})
     CHECK(ran.out.find(std::string("\n") + name + " ") != ran.out.npos);

@@ -92,7 +92,7 @@ TEST_CASE("a folder appears whole, and is replaced only if isoloop wrote it") {
 
   folder.write("out/thesis.tex", "years of work");
   refuse(folder, {"match", model, "-o", folder / "out", "--force"},
-         folder.path() + "/out: holds files that isoloop did not write\n  hint: name another folder\n");
+         "out: holds files that isoloop did not write\n  hint: name another folder\n");
 }
 
 TEST_CASE("paths that no folder can have") {

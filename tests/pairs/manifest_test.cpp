@@ -152,7 +152,7 @@ TEST_CASE("manifest: tolerances must name budgets and be zero or more") {
   CHECK(refusal(changed("\"flops\"", "\"flosp\""))
             .starts_with("pairs.json: tolerance: unknown field 'flosp'"));
   CHECK(refusal(changed("\"1%\"", "\"-1%\"")) ==
-        "pairs.json: tolerance.flops: is negative\n  hint: write e.g. \"1%\"");
+        "pairs.json: tolerance.flops: '-1%' is negative\n  hint: write it like 1%, 0.5% or 0.005");
   CHECK(refusal(changed("\"1%\"", "\"much\"")).starts_with("pairs.json: tolerance.flops: "));
   CHECK(refusal(changed("\"1%\"", "0.01")) ==
         "pairs.json: tolerance.flops: is 0.01; expected text in quotes");

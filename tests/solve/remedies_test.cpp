@@ -151,7 +151,7 @@ TEST_CASE("remedies: every fixed dimension may be freed, latents and dense FFNs 
     return std::any_of(result.remedies.begin(), result.remedies.end(),
                        [&](const Remedy& remedy) { return remedy.option == option; });
   };
-  CHECK(proposed("--free kv-rank"));
+  CHECK(proposed("--free kv-rank instead of --fix kv-rank"));
 }
 
 TEST_CASE("top: answers come best first and differ in loop, hidden size or kv width") {

@@ -134,7 +134,7 @@ TEST_CASE("match: sizes that cannot be split are refused, not answered") {
   r.freed[Unknown::experts] = Range{8, 48, 8};
   CHECK(refusal(r) ==
         "--free experts: no value is left for experts\n"
-        "  hint: widen its range or loosen --align, --tp or --ep");
+        "  hint: widen its range or loosen --align, --min-head, --tp or --ep");
   r = request();
   r.pipeline_parallel = 5;
   CHECK(refusal(r).starts_with("--loop: no loop shape satisfies --loop, --fix and --free"));
@@ -153,7 +153,7 @@ TEST_CASE("match: unknowns that the baseline does not have are refused by name")
         "--fix: 'smelt-200m-e192' has no kv-rank\n"
         "  hint: only dimensions that the baseline has can be fixed or freed");
   CHECK(std::string(error_of([] { parse_unknown("hiden", "--fix"); }).what()) ==
-        "--fix: unknown unknown 'hiden'\n  hint: did you mean 'hidden'?");
+        "--fix: unknown dimension 'hiden'\n  hint: did you mean 'hidden'?");
   r = request();
   r.rank = {"hiden"};
   CHECK(refusal(r) == "--rank: unknown ranking key 'hiden'\n  hint: did you mean 'hidden'?");
