@@ -86,7 +86,7 @@ class Router(nn.Module):
     def __init__(self, hidden, experts, top_k, config, bias=False, selection_bias=False):
         super().__init__()
         self.experts, self.top_k = experts, top_k
-        self.normalise = config.norm_topk_prob
+        self.normalise = config.norm_topk_prob and top_k > 1  # one expert of weight 1 would not train its router
         self.sigmoid = (config.router_score or ("sigmoid" if selection_bias else "softmax")) == "sigmoid"
         self.weight = nn.Parameter(torch.empty(experts, hidden))
         self.bias = nn.Parameter(torch.zeros(experts)) if bias else None
