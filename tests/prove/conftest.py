@@ -13,9 +13,8 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="isoloop-prove-")
 import pytest  # noqa: E402
 import torch  # noqa: E402
 
-torch.set_num_threads(min(2, os.cpu_count() or 1))
-
-PROVED = []
+# The models are small: more threads would only wait for each other.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
@@ -25,15 +24,18 @@ def build(tmp_path_factory):
 
 
 @pytest.fixture
-def proved():
+def proved(request):
     """proved(what, figure): one line of the closing table."""
-    return lambda what, figure: PROVED.append((what, figure))
+    return lambda what, figure: request.node.user_properties.append(("proved", (what, figure)))
 
 
 def pytest_terminal_summary(terminalreporter):
-    if PROVED:
+    # Properties travel with the reports, so this works with several worker processes.
+    lines = [value for report in terminalreporter.stats.get("passed", []) for key, value in report.user_properties
+             if key == "proved"]
+    if lines:
         terminalreporter.section("proved")
-        for what, figure in PROVED:
+        for what, figure in lines:
             terminalreporter.write_line(f"{what}: {figure}")
 
 

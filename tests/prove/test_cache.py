@@ -15,12 +15,11 @@ APPROXIMATE = {"last", "modulo"}
 def decode(model, ids, prefill):
     """Logits of all tokens: a prefill, then one token at a time through the cache."""
     with torch.no_grad():
-        out = model(ids[:, :prefill], use_cache=True)
-        logits = [out.logits]
+        cache = model.new_cache()
+        logits = [model(ids[:, :prefill], past_key_values=cache).logits]
         for t in range(prefill, ids.shape[1]):
-            out = model(ids[:, t : t + 1], past_key_values=out.past_key_values, use_cache=True)
-            logits.append(out.logits)
-    return torch.cat(logits, dim=1), out.past_key_values
+            logits.append(model(ids[:, t : t + 1], past_key_values=cache).logits)
+    return torch.cat(logits, dim=1), cache
 
 
 def approximate(document):

@@ -33,8 +33,8 @@ def group_of(name):
         return "head"
     if re.search(r"embed_tokens|wte\b|embed_in", name):
         return "embedding"
-    # Routed experts; shared ones are dense, and a selection bias is the router's.
-    if re.search(r"\bexperts\.", name) and "correction_bias" not in name:
+    # Routed experts; shared ones are dense, a selection bias is the router's, and JetMoE's attention has its own.
+    if re.search(r"\bexperts\.", name) and not re.search("correction_bias|attention", name):
         return "experts"
     return "rest"
 
@@ -54,7 +54,10 @@ def native(config):
     config = dict(config)
     model_type = config.pop("model_type")
     config.pop("quantization_config", None)  # how weights are stored, not how many
-    built = AutoConfig.for_model(TEXT_CLASS.get(model_type, model_type), **config)
+    if model_type in TEXT_CLASS:
+        model_type, config = TEXT_CLASS[model_type], dict(config["text_config"])
+        config.pop("model_type", None)
+    built = AutoConfig.for_model(model_type, **config)
     with torch.device("meta"):
         return AutoModelForCausalLM.from_config(built)
 

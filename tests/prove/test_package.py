@@ -63,11 +63,13 @@ def test_gradient_checkpointing_changes_nothing(name, build):
 
 @pytest.mark.parametrize("document", CPU, ids=lambda d: d["name"])
 def test_every_weight_learns(document, build):
-    """Every parameter gets a gradient, except biases that the load moves."""
+    """Every parameter gets a gradient, except biases that the load moves, and the start of a loop whose first
+    visits are not back-propagated through."""
     model = stir(build(document))
     got = gradients(model, tokens(document))
     missing = [n for n, p in model.named_parameters() if p.requires_grad and n not in got]
-    assert not missing
+    truncated = any(isinstance(s.get("visits"), dict) for s in document["segments"])
+    assert missing == (["model.state_vectors"] if truncated and "state_vectors" in document else [])
 
 
 @pytest.mark.parametrize("name", ["dense-mha", "looped"])

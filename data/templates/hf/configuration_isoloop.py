@@ -106,7 +106,7 @@ def runs_of(a):
 
 class IsoloopConfig(PretrainedConfig):
     model_type = "isoloop"
-    keys_to_ignore_at_inference = ["past_key_values"]
+    keys_to_ignore_at_inference = ["past_key_values", "cache"]
 
     def __init__(
         self,

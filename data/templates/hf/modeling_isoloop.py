@@ -9,6 +9,7 @@
 #   model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(DIR, trust_remote_code=True),
 #                                            trust_remote_code=True)
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -121,6 +122,15 @@ class Stream:
         self.x = self.states[index] = x
 
 
+@dataclass
+class LoopModelOutput(MoeModelOutputWithPast):
+    aux_loss: torch.Tensor | None = None
+
+
+# transformers renames past_key_values to cache; both are accepted, outputs use the name of the version.
+CACHE_FIELD = "cache" if "cache" in MoeModelOutputWithPast.__dataclass_fields__ else "past_key_values"
+
+
 class IsoloopPreTrainedModel(PreTrainedModel):
     config_class = IsoloopConfig
     base_model_prefix = "model"
@@ -177,11 +187,11 @@ class IsoloopModel(IsoloopPreTrainedModel):
         return LoopCache(self.arch)
 
     def forward(self, input_ids=None, attention_mask=None, position_ids=None, past_key_values=None,
-                inputs_embeds=None, use_cache=None, return_dict=True, **kwargs):
+                inputs_embeds=None, use_cache=None, cache=None, **kwargs):
         x = self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds
         x = self._with_spare_vectors(x)
         use_cache = self.config.use_cache if use_cache is None else use_cache
-        cache = self._cache(past_key_values, use_cache)
+        cache = self._cache(past_key_values if cache is None else cache, use_cache)
         past = 0 if cache is None else cache.get_seq_length()
         positions = self._positions(position_ids, attention_mask, past, x)
         padding = attention_mask
@@ -198,15 +208,13 @@ class IsoloopModel(IsoloopPreTrainedModel):
             self._run(stream, index, layers, visit, context)
         x = stream.x if self.final_norm is None else self.final_norm(stream.x)
         losses = context["losses"]
-        aux = torch.stack(losses).mean() if losses else None
-        output = MoeModelOutputWithPast(last_hidden_state=x, past_key_values=cache)
-        output.aux_loss = aux
-        return output
+        return LoopModelOutput(last_hidden_state=x, aux_loss=torch.stack(losses).mean() if losses else None,
+                               **{CACHE_FIELD: cache})
 
     def _cache(self, given, use_cache):
         if isinstance(given, LoopCache):
             return given
-        if given is not None and given.get_seq_length() > 0:
+        if given is not None:
             raise ValueError("a looped model needs its own cache: model.new_cache(), or leave past_key_values out")
         # Recomputing a layer for its gradient would write its keys a second time.
         return self.new_cache() if use_cache and not (self.gradient_checkpointing and self.training) else None
@@ -302,16 +310,24 @@ class IsoloopForCausalLM(IsoloopPreTrainedModel, GenerationMixin):
         return self.model.new_cache()
 
     def forward(self, input_ids=None, attention_mask=None, position_ids=None, past_key_values=None,
-                inputs_embeds=None, labels=None, use_cache=None, logits_to_keep=0, return_dict=True, **kwargs):
+                inputs_embeds=None, labels=None, use_cache=None, logits_to_keep=0, cache=None, **kwargs):
         """labels [batch, tokens] are shifted inside; loss = cross entropy + router_aux_loss_coef * balancing."""
-        output = self.model(input_ids, attention_mask, position_ids, past_key_values, inputs_embeds, use_cache)
+        output = self.model(input_ids, attention_mask, position_ids, past_key_values, inputs_embeds, use_cache, cache)
         x = output.last_hidden_state
         keep = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) and logits_to_keep else slice(None)
         logits = self.lm_head(x[:, keep if isinstance(logits_to_keep, int) else logits_to_keep])
         loss = None
         if labels is not None:
-            loss = self.loss_function(logits=logits, labels=labels, vocab_size=self.vocab_size, **kwargs)
+            items = {k: v for k, v in kwargs.items() if k in ("num_items_in_batch", "ignore_index", "shift_labels")}
+            loss = self.loss_function(logits=logits, labels=labels, vocab_size=self.vocab_size, **items)
             if output.aux_loss is not None:
                 loss = loss + self.config.router_aux_loss_coef * output.aux_loss.to(loss.device)
-        return MoeCausalLMOutputWithPast(loss=loss, aux_loss=output.aux_loss, logits=logits,
-                                         past_key_values=output.past_key_values)
+        return MoeCausalLMOutputWithPast(loss=loss, logits=logits, aux_loss=output.aux_loss,
+                                         **{CACHE_FIELD: output[CACHE_FIELD] if CACHE_FIELD in output else None})
+
+    def _prepare_cache_for_generation(self, generation_config, model_kwargs, *args, **kwargs):
+        """generate() makes a cache of one slot per physical layer; a loop has its own."""
+        super()._prepare_cache_for_generation(generation_config, model_kwargs, *args, **kwargs)
+        for name in ("cache", "past_key_values"):
+            if model_kwargs.get(name) is not None and not isinstance(model_kwargs[name], LoopCache):
+                model_kwargs[name] = self.new_cache()
