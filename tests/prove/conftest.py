@@ -17,6 +17,12 @@ import torch  # noqa: E402
 torch.set_num_threads(1)
 
 
+def pytest_collection_modifyitems(items):
+    # The longest first, so that workers finish together.
+    long = ("test_training", "test_every_built_in_model", "test_full_size")
+    items.sort(key=lambda item: not any(name in item.nodeid for name in long))
+
+
 @pytest.fixture(scope="session")
 def build(tmp_path_factory):
     from support import Builder

@@ -34,7 +34,7 @@ def group_of(name):
     if re.search(r"embed_tokens|wte\b|embed_in", name):
         return "embedding"
     # Routed experts; shared ones are dense, a selection bias is the router's, and JetMoE's attention has its own.
-    if re.search(r"\bexperts\.", name) and not re.search("correction_bias|attention", name):
+    if re.search(r"\bexperts\.|mlp\.(in|out)put_linear", name) and not re.search("correction_bias|attention", name):
         return "experts"
     return "rest"
 

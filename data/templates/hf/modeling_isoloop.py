@@ -234,10 +234,11 @@ class IsoloopModel(IsoloopPreTrainedModel):
         s, modules = self.arch.segments[index], self.segments[index]
         cut = visit < s.visits - s.backward_visits and torch.is_grad_enabled()
         first, last = layers[0] == 0, layers[-1] == s.layers - 1
+        x, inject = stream.x, modules.injection is not None and first
+        state = stream.state(index, self._vector(index)) if inject else None
         with torch.no_grad() if cut else nullcontext():
-            x = stream.x
-            if modules.injection is not None and first:
-                x = modules.injection(stream.state(index, self._vector(index)), stream.entering(index))
+            if inject:
+                x = modules.injection(state, stream.entering(index))
             for j in layers:
                 x = self._layer(modules.layers[j], x, index, j, visit, context)
             gate = torch.sigmoid(modules.exit_gate(x)) if modules.exit_gate is not None and last else None
