@@ -201,6 +201,8 @@ TEST_CASE("identity: unrolling a loop keeps FLOPs and multiplies parameters by t
       s.visits.backward = s.visits.forward;
       s.adapter_rank = 0;  // stored once per visit already
       s.norms_per_visit = false;
+      // A copy cannot read the first visit's keys and values (tests/cost/kv_policy_test.cpp).
+      if (s.kv_policy == arch::KvPolicy::first) s.kv_policy = arch::KvPolicy::per_visit;
     }
     const Options o = random_options(random, model);
     const arch::Architecture copies = test::unrolled_copies(model);
