@@ -72,11 +72,26 @@ Listing list_families() {
   return l;
 }
 
+Listing list_targets() {
+  Listing l{{"name", "trainer", "writes", "import", "can say", "cannot say"}, {}};
+  for (const formats::Target& t : formats::targets()) {
+    std::string says, lacks;
+    for (std::size_t i = 0; i < formats::feature_count; ++i) {
+      const auto feature = static_cast<formats::Feature>(i);
+      std::string& list = t.can_say(feature) ? says : lacks;
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", formats::name(feature).name);
+    }
+    l.rows.push_back({std::string(t.name), std::string(t.title), std::string(t.writes),
+                      t.readable ? "yes" : "no", says, lacks});
+  }
+  return l;
+}
+
 const std::vector<std::pair<std::string, Listing (*)()>>& lists() {
   static const std::vector<std::pair<std::string, Listing (*)()>> table = {
       {"models", list_models},         {"grids", list_grids},     {"conventions", list_conventions},
       {"alignments", list_alignments}, {"budgets", list_budgets}, {"unknowns", list_unknowns},
-      {"families", list_families}};
+      {"families", list_families},     {"targets", list_targets}};
   return table;
 }
 
