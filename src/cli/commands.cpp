@@ -17,6 +17,8 @@ const std::vector<Command>& commands() {
        "isoloop check grid-out/pairs.json", declare_check, {OutputFormat::junit, OutputFormat::github}},
       {"grid", "All cells of a published grid: baselines, matches, printed figures",
        "isoloop grid smelt", declare_grid},
+      {"sweep", "An ablation series over span, visits, depth or start, each member matched",
+       "isoloop sweep smelt-200m-e192 --span 0:12:2", declare_sweep},
       {"emit", "A ready-to-train directory for a trainer",
        "isoloop emit smelt-200m-e192 --to hf --vocab 32000 -o run", declare_emit},
       {"import", "A foreign config (Hugging Face, Megatron-LM) as an isoloop file",

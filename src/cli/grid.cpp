@@ -10,9 +10,9 @@
 #include "cli/match_view.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pair_folder.h"
 #include "cli/views.h"
 #include "isoloop/grid.h"
-#include "isoloop/pairs.h"
 
 namespace isoloop::cli {
 namespace {
@@ -197,35 +197,24 @@ Json cell_json(const Matched& m) {
 
 /// Every config, the manifest of the pairs within tolerance, and a README with the tables.
 std::map<std::string, std::string> files(const grid::Grid& grid, const std::vector<Matched>& cells) {
-  std::map<std::string, std::string> files;
-  std::map<std::string, arch::Architecture> models;
-  pairs::Manifest manifest;
-  manifest.options = cells.front().request.options;
-  manifest.tolerance = cells.front().request.budgets;
+  PairFolder folder(cells.front().request.options, cells.front().request.budgets);
   const auto add = [&](const std::string& name, const arch::Architecture& model) {
-    const std::string file = fmt::format("configs/{}.json", name);
-    files[file] = arch::to_json(model);
-    models[file] = model;
-    return file;
+    return folder.add(fmt::format("configs/{}.json", name), model);
   };
   for (const Matched& m : cells) {
     const std::string baseline = add(m.cell->name + "-baseline", *m.cell->baseline.architecture);
     if (m.cell->looped.architecture) add(m.cell->name + "-paper", *m.cell->looped.architecture);
-    if (!m.within()) continue;
-    const std::string match = add(m.cell->name + "-match", m.best()->architecture);
-    manifest.pairs.push_back({m.cell->name, baseline, match, {}, {}, {}});
+    if (m.within())
+      folder.pair(m.cell->name, baseline, add(m.cell->name + "-match", m.best()->architecture));
   }
-  if (!manifest.pairs.empty()) {
-    const auto open = [&](const std::string& file) { return models.at(file); };
-    files["pairs.json"] = pairs::to_json(pairs::record(manifest, open));
-  }
-  files["README.md"] = report::write(
-      document(grid, cells,
-               "configs/NAME-baseline.json is the baseline of a cell, NAME-paper.json the paper's looped "
-               "model where it can be reproduced, NAME-match.json the best match. isoloop check pairs.json "
-               "checks them."),
-      report::Format::markdown);
-  return files;
+  folder.text("README.md",
+              report::write(document(grid, cells,
+                                     "configs/NAME-baseline.json is the baseline of a cell, "
+                                     "NAME-paper.json the paper's looped model where it can be "
+                                     "reproduced, NAME-match.json the best match. isoloop check "
+                                     "pairs.json checks them."),
+                            report::Format::markdown));
+  return folder.files();
 }
 
 }  // namespace

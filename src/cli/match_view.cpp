@@ -9,8 +9,8 @@
 
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pair_folder.h"
 #include "cli/views.h"
-#include "isoloop/pairs.h"
 
 namespace isoloop::cli {
 namespace {
@@ -271,24 +271,12 @@ Json match_json(const solve::MatchRequest& r, const solve::MatchResult& result) 
 
 std::map<std::string, std::string> match_files(const solve::MatchRequest& r,
                                                const solve::MatchResult& result) {
-  std::map<std::string, std::string> files;
-  std::map<std::string, arch::Architecture> models;
-  const auto add = [&](const std::string& file, const arch::Architecture& model) {
-    files[file] = arch::to_json(model);
-    models[file] = model;
-  };
-  add("baseline.json", r.baseline);
-  pairs::Manifest manifest;
-  manifest.options = r.options;
-  manifest.tolerance = result.budgets;
-  for (std::size_t i = 0; i < result.answers.size(); ++i) {
-    const std::string file = fmt::format("answer-{}.json", i + 1);
-    add(file, result.answers[i].architecture);
-    manifest.pairs.push_back({fmt::format("answer {}", i + 1), "baseline.json", file, {}, {}, {}});
-  }
-  const auto open = [&](const std::string& file) { return models.at(file); };
-  files["pairs.json"] = pairs::to_json(pairs::record(manifest, open));
-  return files;
+  PairFolder folder(r.options, result.budgets);
+  const std::string baseline = folder.add("baseline.json", r.baseline);
+  for (std::size_t i = 0; i < result.answers.size(); ++i)
+    folder.pair(fmt::format("answer {}", i + 1), baseline,
+                folder.add(fmt::format("answer-{}.json", i + 1), result.answers[i].architecture));
+  return folder.files();
 }
 
 }  // namespace isoloop::cli
