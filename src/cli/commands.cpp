@@ -8,7 +8,7 @@ namespace isoloop::cli {
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"count", "Parameters, FLOPs per token, KV cache and memory of architectures",
-       "isoloop count qwen3-30b-a3b mixtral-8x7b-v0.1 --convention all", declare_count},
+       "isoloop count qwen3-30b-a3b mixtral-8x7b --convention all", declare_count},
       {"explain", "The same as formulas, with letters and with numbers",
        "isoloop explain smelt-200m-e192", declare_explain},
       {"match", "The looped architecture nearest in cost to a baseline, with proof",

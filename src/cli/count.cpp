@@ -271,7 +271,7 @@ Action declare_count(CLI::App& app) {
     const cost::Options options = flags->count.options(all);
     std::vector<Counted> models;
     for (const std::string& argument : flags->models)
-      models.push_back(count_one(argument, *flags, options, all, context));
+      models.push_back(about(argument, [&] { return count_one(argument, *flags, options, all, context); }));
     Answer answer;
     answer.document = document(models, *flags, all);
     Json j;

@@ -137,8 +137,8 @@ Action declare_explain(CLI::App& app) {
     cost::Options options = flags->count.options();
     const arch::Architecture model = looped(load(flags->model, context).architecture, flags->loop);
     if (options.context == 0) options.context = model.context;
+    const cost::Count c = about(flags->model, [&] { return cost::count(model, options); });
     const std::vector<cost::Explanation> rows = cost::explain(model, options);
-    const cost::Count c = cost::count(model, options);
     Answer answer;
     auto& blocks = answer.document.blocks;
     blocks.emplace_back(report::Heading{model.name});

@@ -12,7 +12,7 @@ namespace {
 
 /// Solves a changed request; absent if it is still infeasible or makes no sense.
 std::optional<MatchAnswer> attempt(MatchRequest request) {
-  request.remedies = false;
+  request.nearest = false;
   request.top = 1;
   try {
     MatchResult result = match(request);
@@ -63,8 +63,11 @@ void freed_unknown(const MatchRequest& request, Unknown unknown, std::vector<Rem
   changed.fixed.erase(unknown);
   changed.freed[unknown] = std::nullopt;
   if (const auto answer = attempt(changed)) {
-    // Freed to every value, it was needed at one: naming that value keeps the change small.
-    remedies.push_back({"free", fmt::format("--free {}", name(unknown)), *answer});
+    const bool was_fixed = request.fixed.contains(unknown);
+    remedies.push_back({"free",
+                        fmt::format("--free {}{}", name(unknown),
+                                    was_fixed ? fmt::format(" instead of --fix {}", name(unknown)) : ""),
+                        *answer});
   }
 }
 

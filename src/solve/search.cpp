@@ -87,9 +87,13 @@ Searcher::Searcher(const Problem& problem) : problem_(problem) {
 
 /// Throws if the numbers of a ratio rule could overflow when it is applied.
 void Searcher::check_rule(const Rule& rule) const {
-  if (rule.kind != Rule::Kind::ratio) return;
-  const Int a = problem_.variables[rule.a].domain.back();
-  const Int b = problem_.variables[rule.b].domain.back();
+  const bool of_product = rule.kind == Rule::Kind::product_ratio;
+  if (rule.kind != Rule::Kind::ratio && !of_product) return;
+  const auto most = [&](std::size_t v) {  // at least 1: a factor of 0 hides no overflow
+    return Int(std::max<std::int64_t>(problem_.variables[v].domain.back(), 1));
+  };
+  const Int a = of_product ? most(rule.a) * most(rule.b) : most(rule.a);
+  const Int b = of_product ? most(rule.c) : most(rule.b);
   for (const Ratio& bound : {rule.low, rule.high}) {
     (void)(bound.num() * b + bound.den());  // as up() adds them
     (void)(bound.den() * a + bound.num());
@@ -370,8 +374,29 @@ bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const 
     case Rule::Kind::at_most:
       return lower_top(level, rule.a, b_high, reason, changed) &&
              raise_bottom(level, rule.b, a_low, reason, changed);
+    case Rule::Kind::product_ratio:
+      return narrow_by_product_ratio(level, rule, reason, changed);
   }
   return true;
+}
+
+/// low * c <= a * b <= high * c, each unknown bounded with the other two at a corner.
+bool Searcher::narrow_by_product_ratio(Level& level, const Rule& rule, std::size_t reason,
+                                       bool& changed) const {
+  const int128 a_low = value_at(level.low, rule.a), a_high = value_at(level.high, rule.a);
+  const int128 b_low = value_at(level.low, rule.b), b_high = value_at(level.high, rule.b);
+  const int128 c_low = value_at(level.low, rule.c), c_high = value_at(level.high, rule.c);
+  const int128 low_n = rule.low.num().raw(), low_d = rule.low.den().raw();
+  const int128 high_n = rule.high.num().raw(), high_d = rule.high.den().raw();
+  const int128 most = high_n * c_high, least = low_n * c_low;
+  if (high_d * a_low * b_low > most || low_d * a_high * b_high < least) return false;
+  return (low_n <= 0 ||
+          lower_top(level, rule.c, low_d * a_high * b_high / low_n, reason, changed)) &&
+         raise_bottom(level, rule.c, up(high_d * a_low * b_low, high_n), reason, changed) &&
+         (b_low == 0 || lower_top(level, rule.a, most / (high_d * b_low), reason, changed)) &&
+         raise_bottom(level, rule.a, up(least, low_d * b_high), reason, changed) &&
+         (a_low == 0 || lower_top(level, rule.b, most / (high_d * a_low), reason, changed)) &&
+         raise_bottom(level, rule.b, up(least, low_d * a_high), reason, changed);
 }
 
 }  // namespace detail
@@ -379,15 +404,21 @@ bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const 
 Result search(const Problem& problem) { return detail::Searcher(problem).run(); }
 
 Result search_widening(const Problem& problem) {
-  // A pass proves its optimum only if everything outside the cap is worse by the first criterion.
-  if (problem.criteria.empty() ||
-      problem.criteria.front().kind != Criterion::Kind::largest_mismatch)
-    return search(problem);
-  for (const Ratio& cap : {Ratio(1, 64), Ratio(1, 8), Ratio(1), Ratio(8), Ratio(64)}) {
+  // A pass proves its optimum only if everything outside the cap is worse by the first criterion,
+  // so only the measures that criterion compares are capped.
+  if (problem.criteria.empty()) return search(problem);
+  const Criterion& first = problem.criteria.front();
+  const bool all = first.kind == Criterion::Kind::largest_mismatch;
+  if (!all && first.kind != Criterion::Kind::mismatch) return search(problem);
+  // Beyond the tolerances the steps are fine: a cap twice as wide holds about 2^measures as many
+  // points, and the first answers found in a wide band say little.
+  for (const Ratio& cap : {Ratio(1, 64), Ratio(1, 8), Ratio(1), Ratio(2), Ratio(4), Ratio(8), Ratio(16),
+                           Ratio(32), Ratio(64), Ratio(128), Ratio(256)}) {
     Problem pass = problem;
     bool narrower = false;
-    for (Measure& measure : pass.measures) {
-      if (measure.cap && *measure.cap <= cap) continue;
+    for (std::size_t m = 0; m < pass.measures.size(); ++m) {
+      Measure& measure = pass.measures[m];
+      if ((!all && m != first.index) || (measure.cap && *measure.cap <= cap)) continue;
       measure.cap = cap;
       narrower = true;
     }

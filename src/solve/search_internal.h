@@ -46,6 +46,8 @@ class Searcher {
   std::optional<std::size_t> narrow(Level& level, std::size_t depth) const;
   bool narrow_by_measure(Level& level, std::size_t m, std::size_t depth, bool& changed) const;
   bool narrow_by_rule(Level& level, std::size_t r, bool& changed) const;
+  bool narrow_by_product_ratio(Level& level, const Rule& rule, std::size_t reason,
+                               bool& changed) const;
   bool lower_top(Level& level, std::size_t v, int128 limit, std::size_t reason, bool& changed) const;
   bool raise_bottom(Level& level, std::size_t v, int128 limit, std::size_t reason,
                     bool& changed) const;

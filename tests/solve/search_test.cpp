@@ -56,7 +56,7 @@ void add_rules(Random& random, Problem& p) {
   const auto any = [&] { return static_cast<std::size_t>(random() % p.variables.size()); };
   for (std::int64_t rules = pick(random, 0, 2); rules > 0; --rules) {
     Rule rule;
-    rule.kind = static_cast<Rule::Kind>(pick(random, 0, 3));
+    rule.kind = static_cast<Rule::Kind>(pick(random, 0, 4));
     rule.a = any();
     rule.b = any();
     rule.c = any();
@@ -235,8 +235,8 @@ TEST_CASE("the answer does not depend on the search order") {
 
 TEST_CASE("zero is a value like any other") {
   const std::vector<std::int64_t> from_zero = {0, 1, 2, 3, 4, 6};
-  for (const Rule::Kind kind :
-       {Rule::Kind::product, Rule::Kind::divides, Rule::Kind::ratio, Rule::Kind::at_most}) {
+  for (const Rule::Kind kind : {Rule::Kind::product, Rule::Kind::divides, Rule::Kind::ratio,
+                                Rule::Kind::at_most, Rule::Kind::product_ratio}) {
     for (const std::int64_t target : {1, 2, 5, 12, 30}) {
       CAPTURE(static_cast<int>(kind));
       CAPTURE(target);
