@@ -70,14 +70,18 @@ std::vector<Run> all_runs(const Flags& flags, const formats::Target& target,
 report::Document document(const std::vector<Run>& runs, const std::string& directory) {
   report::Document d;
   report::Table table;
-  table.columns = {{"run", "", report::Align::left}, {"as", "", report::Align::left},
-                   {"parameters"}, {"train FLOPs", "per token"}, {"KV cache", "B/token"},
+  table.columns = {{"run", "", report::Align::left},
+                   {"as", "", report::Align::left},
+                   {"parameters"},
+                   {"train FLOPs", "per token"},
+                   {"KV cache", "B/token"},
                    {"hash", "", report::Align::left}};
   for (const Run& run : runs)
-    table.rows.push_back({run.name, run.emitted.variant.empty() ? std::string(run.target->name)
-                                                                : run.emitted.variant,
-                          grouped(run.count.params_total.value()), grouped(run.count.train.value()),
-                          grouped(run.count.kv_bytes_per_token.value()), run.hash});
+    table.rows.push_back(
+        {run.name,
+         run.emitted.variant.empty() ? std::string(run.target->name) : run.emitted.variant,
+         grouped(run.count.params_total.value()), grouped(run.count.train.value()),
+         grouped(run.count.kv_bytes_per_token.value()), run.hash});
   d.blocks.emplace_back(std::move(table));
   for (const std::string& note : runs.front().emitted.notes)
     d.blocks.emplace_back(report::Paragraph{note});
@@ -111,8 +115,9 @@ std::string answer_json(const std::vector<Run>& runs, const std::string& directo
 
 Action declare_emit(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("ARCH", flags->model,
-                 "File, - for stdin, a built-in name, or a directory written by match, grid or sweep")
+  app.add_option(
+         "ARCH", flags->model,
+         "File, - for stdin, a built-in name, or a directory written by match, grid or sweep")
       ->required();
   app.add_option("--to", flags->target, "Trainer: isoloop list targets")
       ->required()

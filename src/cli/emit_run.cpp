@@ -14,25 +14,12 @@
 #include "cli/output.h"
 #include "cli/sharding.h"
 #include "cli/views.h"
+#include "formats/targets.h"
 
 namespace isoloop::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// A name for files and schedulers.
-std::string word(const std::string& name) {
-  std::string result;
-  for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '.' || c == '-';
-    if (plain) result += c;
-    else if (!result.empty() && result.back() != '-') result += '-';
-  }
-  result.erase(0, result.find_first_not_of("-."));
-  while (!result.empty() && (result.back() == '-' || result.back() == '.')) result.pop_back();
-  return result.empty() ? "model" : result;
-}
 
 std::string hash_of(const Run& run) {
   arch::Architecture nameless = run.model;
@@ -56,11 +43,10 @@ std::string budgets_table(const Run& run) {
 }
 
 std::string card(const Run& run) {
-  std::string text = fmt::format("# {}\n\n{}.\n\nWritten for {} ({}).\n\n## Budgets\n\n{}", run.name,
-                                 shape_text(run.model), run.target->title,
-                                 run.emitted.variant.empty() ? run.target->writes
-                                                             : run.emitted.variant,
-                                 budgets_table(run));
+  std::string text = fmt::format(
+      "# {}\n\n{}.\n\nWritten for {} ({}).\n\n## Budgets\n\n{}", run.name, shape_text(run.model),
+      run.target->title, run.emitted.variant.empty() ? run.target->writes : run.emitted.variant,
+      budgets_table(run));
   if (!run.padding.empty()) text += fmt::format("\n{}\n", run.padding);
   text += fmt::format("\n## Training\n\n    {}\n\n`run.sh` runs this line in its own directory.\n",
                       run.emitted.train);
@@ -85,7 +71,7 @@ std::string content_hash(std::string_view text) {
 Run make_run(const arch::Architecture& model, const formats::Target& target,
              const formats::Sharding& sharding) {
   Run run;
-  run.name = word(model.name);
+  run.name = formats::slug(model.name);
   run.model = model;
   run.target = &target;
   run.sharding = sharding;
@@ -127,7 +113,8 @@ Json run_json(const Run& run) {
 std::map<std::string, std::string> run_files(const Run& run) {
   std::map<std::string, std::string> files = run.emitted.files;
   files["run.sh"] = fmt::format(
-      "#!/usr/bin/env bash\n# Trains {}.\nset -euo pipefail\ncd \"$(dirname \"${{BASH_SOURCE[0]}}\")\"\n"
+      "#!/usr/bin/env bash\n# Trains {}.\nset -euo pipefail\ncd \"$(dirname "
+      "\"${{BASH_SOURCE[0]}}\")\"\n"
       "exec {} \"$@\"\n",
       run.name, run.emitted.train);
   files["run.json"] = json::pretty(run_json(run));

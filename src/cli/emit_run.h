@@ -14,8 +14,8 @@
 namespace isoloop::cli {
 
 struct Run {
-  std::string name;  // stable: the model's name as a word
-  std::string hash;  // 16 hex digits over what is trained and how it is spread
+  std::string name;        // stable: the model's name as a word
+  std::string hash;        // 16 hex digits over what is trained and how it is spread
   std::string pair, role;  // of a grid or sweep: "200M-E192", "baseline" or "match"
   arch::Architecture model;
   const formats::Target* target = nullptr;

@@ -82,18 +82,22 @@ Listing list_families() {
   return l;
 }
 
+/// What each target can say, feature by feature.
 Listing list_targets() {
-  Listing l{{"name", "trainer", "writes", "import", "can say", "cannot say"}, {}};
-  for (const formats::Target& t : formats::targets()) {
-    std::string says, lacks;
-    for (std::size_t i = 0; i < formats::feature_count; ++i) {
-      const auto feature = static_cast<formats::Feature>(i);
-      std::string& list = t.can_say(feature) ? says : lacks;
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", formats::name(feature).name);
-    }
-    l.rows.push_back({std::string(t.name), std::string(t.title), std::string(t.writes),
-                      t.readable ? "yes" : "no", says, lacks});
+  Listing l{{"feature"}, {}};
+  std::vector<std::string> read_back = {"can be imported again"};
+  for (const formats::Target& target : formats::targets()) {
+    l.titles.emplace_back(target.name);
+    read_back.emplace_back(target.readable ? "yes" : "no");
   }
+  for (std::size_t i = 0; i < formats::feature_count; ++i) {
+    const auto feature = static_cast<formats::Feature>(i);
+    std::vector<std::string> row = {std::string(formats::name(feature).name)};
+    for (const formats::Target& target : formats::targets())
+      row.emplace_back(target.can_say(feature) ? "yes" : "no");
+    l.rows.push_back(std::move(row));
+  }
+  l.rows.push_back(std::move(read_back));
   return l;
 }
 

@@ -108,9 +108,9 @@ std::string padding_text(const arch::Architecture& model, const formats::Target&
   const Int padded = padded_vocab(model, target, sharding);
   const Int added = padded - Int(model.vocab);
   if (added == Int(0))
-    return fmt::format("{} pads the vocabulary to a multiple of {} ({} x TP {}); {} is one already.",
-                       target.title, multiple.str(), target.vocab_multiple, sharding.tp,
-                       grouped(Ratio(padded)));
+    return fmt::format(
+        "{} pads the vocabulary to a multiple of {} ({} x TP {}); {} is one already.", target.title,
+        multiple.str(), target.vocab_multiple, sharding.tp, grouped(Ratio(padded)));
   const Int matrices = model.tied ? 1 : 2;
   const Int head = added * Int(model.hidden);
   return fmt::format(

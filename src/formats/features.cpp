@@ -60,8 +60,7 @@ constexpr std::array<FeatureName, feature_count> names{{
     {Feature::no_final_norm, "no final norm", "no norm before the head"},
     {Feature::tied, "tied embeddings", "a head that shares the embedding matrix"},
     {Feature::mtp, "MTP", "multi-token-prediction layers"},
-    {Feature::varied_layers, "varied layers",
-     "layers of different attention, FFN or expert sizes"},
+    {Feature::varied_layers, "varied layers", "layers of different attention, FFN or expert sizes"},
 }};
 
 constexpr bool in_order() {
@@ -83,38 +82,68 @@ bool needed_by(const Segment& s, const arch::Architecture& model, Feature featur
   const arch::Ffn& f = s.ffn;
   const bool gqa = a.kind == arch::AttentionKind::gqa;
   switch (feature) {
-    case Feature::loop: return loops(s);
-    case Feature::truncated_backward: return s.visits.backward < s.visits.forward;
-    case Feature::residual_scale: return s.residual_scale.value_or(Ratio(1)) != Ratio(1);
-    case Feature::injection: return s.injection != arch::Injection::none;
-    case Feature::shared_cache: return loops(s) && s.kv_policy != arch::KvPolicy::per_visit;
-    case Feature::norms_per_visit: return loops(s) && s.norms_per_visit;
-    case Feature::adapters: return s.adapter_rank > 0;
-    case Feature::exit_gate: return s.exit_gate;
-    case Feature::mla: return !gqa;
-    case Feature::attention_experts: return a.experts > 0;
+    case Feature::loop:
+      return loops(s);
+    case Feature::truncated_backward:
+      return s.visits.backward < s.visits.forward;
+    case Feature::residual_scale:
+      return s.residual_scale.value_or(Ratio(1)) != Ratio(1);
+    case Feature::injection:
+      return s.injection != arch::Injection::none;
+    case Feature::shared_cache:
+      return loops(s) && s.kv_policy != arch::KvPolicy::per_visit;
+    case Feature::norms_per_visit:
+      return loops(s) && s.norms_per_visit;
+    case Feature::adapters:
+      return s.adapter_rank > 0;
+    case Feature::exit_gate:
+      return s.exit_gate;
+    case Feature::mla:
+      return !gqa;
+    case Feature::attention_experts:
+      return a.experts > 0;
     case Feature::free_head_size:
       return gqa && Int(a.heads) * Int(a.head_size) != Int(model.hidden);
-    case Feature::unweighted_qk_norm: return a.qk_norm == QkNorm::unweighted;
-    case Feature::qk_norm_per_head: return a.qk_norm == QkNorm::per_head;
-    case Feature::qk_norm_all_heads: return a.qk_norm == QkNorm::all_heads;
-    case Feature::qkv_bias: return a.qkv_bias;
-    case Feature::output_bias: return a.output_bias;
-    case Feature::sinks: return a.sinks;
-    case Feature::output_gate: return a.output_gate;
-    case Feature::window: return windowed(s);
-    case Feature::chunks: return windowed(s) && a.chunked;
-    case Feature::dense: return !f.moe;
-    case Feature::moe: return f.moe;
-    case Feature::ungated: return !f.gated;
-    case Feature::ffn_bias: return !f.moe && f.bias;
-    case Feature::expert_bias: return f.moe && f.bias;
-    case Feature::expert_output_bias: return f.output_bias;
-    case Feature::shared_experts: return f.shared_size > 0;
-    case Feature::shared_gate: return f.shared_gate;
-    case Feature::router_bias: return f.router_bias;
-    case Feature::selection_bias: return f.selection_bias;
-    default: return false;
+    case Feature::unweighted_qk_norm:
+      return a.qk_norm == QkNorm::unweighted;
+    case Feature::qk_norm_per_head:
+      return a.qk_norm == QkNorm::per_head;
+    case Feature::qk_norm_all_heads:
+      return a.qk_norm == QkNorm::all_heads;
+    case Feature::qkv_bias:
+      return a.qkv_bias;
+    case Feature::output_bias:
+      return a.output_bias;
+    case Feature::sinks:
+      return a.sinks;
+    case Feature::output_gate:
+      return a.output_gate;
+    case Feature::window:
+      return windowed(s);
+    case Feature::chunks:
+      return windowed(s) && a.chunked;
+    case Feature::dense:
+      return !f.moe;
+    case Feature::moe:
+      return f.moe;
+    case Feature::ungated:
+      return !f.gated;
+    case Feature::ffn_bias:
+      return !f.moe && f.bias;
+    case Feature::expert_bias:
+      return f.moe && f.bias;
+    case Feature::expert_output_bias:
+      return f.output_bias;
+    case Feature::shared_experts:
+      return f.shared_size > 0;
+    case Feature::shared_gate:
+      return f.shared_gate;
+    case Feature::router_bias:
+      return f.router_bias;
+    case Feature::selection_bias:
+      return f.selection_bias;
+    default:
+      return false;
   }
 }
 
@@ -158,25 +187,36 @@ std::optional<std::string> dense_and_moe(const arch::Architecture& model, bool p
 }
 
 std::optional<std::string> needed(const arch::Architecture& model, Feature feature) {
-  const auto whole = [](bool yes) {
-    return yes ? std::optional<std::string>("") : std::nullopt;
-  };
+  const auto whole = [](bool yes) { return yes ? std::optional<std::string>("") : std::nullopt; };
   switch (feature) {
-    case Feature::state_vectors: return whole(model.state_vectors > 0);
-    case Feature::layer_norm: return whole(model.norm == NormKind::layer);
+    case Feature::state_vectors:
+      return whole(model.state_vectors > 0);
+    case Feature::layer_norm:
+      return whole(model.norm == NormKind::layer);
     case Feature::layer_norm_without_bias:
       return whole(model.norm == NormKind::layer_without_bias);
-    case Feature::unweighted_norm: return whole(model.norm == NormKind::unweighted);
-    case Feature::post_norm: return whole(model.norm_layout == NormLayout::post);
-    case Feature::sandwich_norm: return whole(model.norm_layout == NormLayout::sandwich);
-    case Feature::no_final_norm: return whole(!model.final_norm);
-    case Feature::tied: return whole(model.tied);
-    case Feature::mtp: return whole(model.mtp_layers > 0);
-    case Feature::varied_layers: return varied(model);
-    case Feature::window_pattern: return window_pattern(model);
-    case Feature::dense_prefix: return dense_and_moe(model, true);
-    case Feature::mixed_layers: return dense_and_moe(model, false);
-    default: break;
+    case Feature::unweighted_norm:
+      return whole(model.norm == NormKind::unweighted);
+    case Feature::post_norm:
+      return whole(model.norm_layout == NormLayout::post);
+    case Feature::sandwich_norm:
+      return whole(model.norm_layout == NormLayout::sandwich);
+    case Feature::no_final_norm:
+      return whole(!model.final_norm);
+    case Feature::tied:
+      return whole(model.tied);
+    case Feature::mtp:
+      return whole(model.mtp_layers > 0);
+    case Feature::varied_layers:
+      return varied(model);
+    case Feature::window_pattern:
+      return window_pattern(model);
+    case Feature::dense_prefix:
+      return dense_and_moe(model, true);
+    case Feature::mixed_layers:
+      return dense_and_moe(model, false);
+    default:
+      break;
   }
   for (const Segment& s : model.segments)
     if (needed_by(s, model, feature)) return s.name;

@@ -17,8 +17,8 @@ std::string_view decoder_block(const arch::Architecture& model, const Target& ta
   const arch::Ffn* moe = first_ffn(model, true);
   const bool mla = a.kind == arch::AttentionKind::mla;
   const bool normed = a.qk_norm == arch::QkNorm::per_head;
-  const bool plain_moe = moe != nullptr && dense == nullptr && moe->shared_size == 0 &&
-                         !moe->selection_bias && !mla;
+  const bool plain_moe =
+      moe != nullptr && dense == nullptr && moe->shared_size == 0 && !moe->selection_bias && !mla;
   if (moe == nullptr && !mla) return normed ? "qwen3" : "llama2";
   if (plain_moe) return normed ? "qwen3_moe" : "mixtral";
   if (!mla)
@@ -67,7 +67,8 @@ Emitted emit_maxtext(const arch::Architecture& model, const Target& target,
   const std::string_view block = decoder_block(model, target);
   Emitted result;
   result.files["model.yml"] = fmt::format(
-      "# {}: a MaxText config.\nbase_config: \"base.yml\"\ndecoder_block: \"{}\"\nglobal_parameter_scale: 1\n"
+      "# {}: a MaxText config.\nbase_config: \"base.yml\"\ndecoder_block: "
+      "\"{}\"\nglobal_parameter_scale: 1\n"
       "base_emb_dim: {}\nbase_num_decoder_layers: {}\n{}{}mlp_activations: [\"silu\", \"linear\"]\n"
       "vocab_size: {}\nlogits_via_embedding: {}\nnormalize_embedding_logits: false\n"
       "enable_dropout: false\nmax_target_length: {}\nici_tensor_parallelism: {}\n"

@@ -57,9 +57,9 @@ class Reader {
     const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), value);
     if (code != std::errc() || end != text->data() + text->size() || value < least ||
         value > arch::max_dimension)
-      throw input_error(
-          fmt::format("'{}' is not a whole number of at least {}", *text, least), where(flag),
-          text->find('$') == std::string::npos ? "" : "variables are not expanded");
+      throw input_error(fmt::format("'{}' is not a whole number of at least {}", *text, least),
+                        where(flag),
+                        text->find('$') == std::string::npos ? "" : "variables are not expanded");
     return value;
   }
   std::int64_t number_or(std::string_view flag, std::int64_t least, std::int64_t otherwise) const {

@@ -24,8 +24,7 @@ bool all_biases(const arch::Architecture& model, const Target& target) {
   const bool all = a.qkv_bias && a.output_bias && (dense == nullptr || dense->bias) &&
                    (moe == nullptr || (moe->bias && moe->router_bias && moe->shared_size == 0));
   if (any && !all)
-    throw cannot(target, model.segments.front().name,
-                 "biases on some linear maps only",
+    throw cannot(target, model.segments.front().name, "biases on some linear maps only",
                  "it has biases on all linear maps (router and experts included, and then no "
                  "shared experts), on q, k and v, or none");
   return any;
@@ -106,8 +105,8 @@ Arguments model_arguments(const arch::Architecture& model, const Target& target)
   const bool biased = all_biases(model, target);
   const arch::Attention& attention = model.segments.front().attention;
   const bool layer_norm = model.norm == arch::NormKind::layer;
-  if (layer_norm && (attention.qk_norm == arch::QkNorm::per_head ||
-                     attention.kind == arch::AttentionKind::mla))
+  if (layer_norm &&
+      (attention.qk_norm == arch::QkNorm::per_head || attention.kind == arch::AttentionKind::mla))
     throw cannot(target, "", "RMS norms of q and k beside LayerNorm",
                  "--normalization holds for every norm");
   Arguments args{{"num-layers", text(static_cast<std::int64_t>(layers.size()))},
@@ -147,12 +146,14 @@ Arguments parallel_arguments(const arch::Architecture& model, const Sharding& sh
 }
 
 std::string yaml(const arch::Architecture& model, const Arguments& args) {
-  std::string out = fmt::format("# {}: the model arguments of Megatron-LM.\nMODEL_ARGS:\n",
-                                slug(model.name));
+  std::string out =
+      fmt::format("# {}: the model arguments of Megatron-LM.\nMODEL_ARGS:\n", slug(model.name));
   for (const auto& [flag, value] : args) {
     const bool plain = value.find_first_of("[(,") == std::string::npos;
     out += fmt::format("  --{}: {}\n", flag,
-                       value.empty() ? "true" : plain ? value : fmt::format("\"{}\"", value));
+                       value.empty() ? "true"
+                       : plain       ? value
+                                     : fmt::format("\"{}\"", value));
   }
   return out;
 }
@@ -196,14 +197,14 @@ Emitted emit_megatron(const arch::Architecture& model, const Target& target,
   const Arguments args = model_arguments(model, target);
   Emitted result;
   result.files["model.yaml"] = yaml(model, args);
-  result.files["train.sh"] = fmt::format(script_head, slug(model.name)) +
-                             shell_array("MODEL_ARGS", args) +
-                             shell_array("PARALLEL_ARGS", parallel_arguments(model, sharding)) +
-                             std::string(script_tail);
+  result.files["train.sh"] =
+      fmt::format(script_head, slug(model.name)) + shell_array("MODEL_ARGS", args) +
+      shell_array("PARALLEL_ARGS", parallel_arguments(model, sharding)) + std::string(script_tail);
   result.train = "bash train.sh";
   result.notes.push_back(
       "train.sh wants MEGATRON (a checkout), DATA (prefix of a preprocessed dataset) and TOKENIZER "
-      "in the environment; GPUS_PER_NODE, NNODES, NODE_RANK, MASTER_ADDR and TRAIN_ITERS may follow.");
+      "in the environment; GPUS_PER_NODE, NNODES, NODE_RANK, MASTER_ADDR and TRAIN_ITERS may "
+      "follow.");
   result.notes.push_back(fmt::format(
       "The tokenizer must have {} entries: the trainer sizes the embedding by it.", model.vocab));
   return result;

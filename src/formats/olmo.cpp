@@ -82,9 +82,12 @@ Json moe_json(const arch::Ffn& ffn) {
 
 std::string_view block_name(arch::NormLayout layout, bool moe, const Target& target) {
   switch (layout) {
-    case arch::NormLayout::pre: return moe ? "moe" : "default";
-    case arch::NormLayout::post: return moe ? "moe_reordered_norm" : "reordered_norm";
-    case arch::NormLayout::sandwich: break;
+    case arch::NormLayout::pre:
+      return moe ? "moe" : "default";
+    case arch::NormLayout::post:
+      return moe ? "moe_reordered_norm" : "reordered_norm";
+    case arch::NormLayout::sandwich:
+      break;
   }
   if (moe) throw cannot(target, "", "sandwich norms around MoE layers", "only around dense ones");
   return "peri_norm";
@@ -127,7 +130,8 @@ Emitted emit_olmo(const arch::Architecture& model, const Target& target, const S
   result.files["model.json"] = json::pretty(config);
   result.train = "torchrun --nproc-per-node 8 your_train_script.py model.json";
   result.notes.push_back(
-      "TransformerConfig.from_dict(json.load(open(\"model.json\"))) in an OLMo-core training script "
+      "TransformerConfig.from_dict(json.load(open(\"model.json\"))) in an OLMo-core training "
+      "script "
       "builds the model; weights are kept in float32 and trained under autocast, as it does.");
   if (first_ffn(model, true) != nullptr && first_ffn(model, true)->shared_size > 0)
     result.notes.push_back("It averages the shared expert with the top-k routed ones.");

@@ -17,9 +17,9 @@ std::string_view python(bool value) { return value ? "True" : "False"; }
 std::string run_text(const arch::Segment& layer, std::size_t count) {
   const arch::Attention& a = layer.attention;
   const arch::Ffn& f = layer.ffn;
-  std::string text = fmt::format(
-      "    dict(layers={}, heads={}, kv_heads={}, head_size={}, qk_norm={}", count, a.heads,
-      a.kv_heads, a.head_size, python(a.qk_norm == arch::QkNorm::per_head));
+  std::string text =
+      fmt::format("    dict(layers={}, heads={}, kv_heads={}, head_size={}, qk_norm={}", count,
+                  a.heads, a.kv_heads, a.head_size, python(a.qk_norm == arch::QkNorm::per_head));
   if (!f.moe) return text + fmt::format(", ffn={}),\n", f.size);
   return text + fmt::format(
                     ",\n         experts={}, top_k={}, expert_size={}, shared_size={}, "
@@ -132,19 +132,20 @@ Emitted emit_torchtitan(const arch::Architecture& model, const Target& target,
       throw cannot(target, s.name, "an odd head size", "its rotary positions turn pairs");
   const std::string file = identifier(model.name);
   Emitted result;
-  result.files[file + ".py"] = fmt::format(
-      module, fmt::arg("name", slug(model.name)), fmt::arg("file", file),
-      fmt::arg("hidden", model.hidden), fmt::arg("vocab", model.vocab),
-      fmt::arg("context", model.context), fmt::arg("tied", python(model.tied)),
-      fmt::arg("runs", runs_text(layers_of(model))));
+  result.files[file + ".py"] =
+      fmt::format(module, fmt::arg("name", slug(model.name)), fmt::arg("file", file),
+                  fmt::arg("hidden", model.hidden), fmt::arg("vocab", model.vocab),
+                  fmt::arg("context", model.context), fmt::arg("tied", python(model.tied)),
+                  fmt::arg("runs", runs_text(layers_of(model))));
   result.train = fmt::format(
       "env MODULE=qwen3 CONFIG=your_config ./run_train.sh --parallelism.tensor_parallel_degree {} "
       "--parallelism.expert_parallel_degree {} --parallelism.pipeline_parallel_degree {}",
       sharding.tp, sharding.ep, sharding.pp);
-  result.notes.push_back(fmt::format(
-      "Copy {}.py into torchtitan/models/qwen3/ and register it there; a Trainer.Config of your own "
-      "in config_registry.py then names the flavour \"{}\".",
-      file, slug(model.name)));
+  result.notes.push_back(
+      fmt::format("Copy {}.py into torchtitan/models/qwen3/ and register it there; a "
+                  "Trainer.Config of your own "
+                  "in config_registry.py then names the flavour \"{}\".",
+                  file, slug(model.name)));
   return result;
 }
 

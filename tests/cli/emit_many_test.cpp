@@ -14,11 +14,13 @@ using test::run_cli;
 namespace fs = std::filesystem;
 
 TEST_CASE("emit: a whole directory of pairs") {
-  const fs::path folder = fs::temp_directory_path() / ("isoloop-many-" + std::to_string(::getpid()));
+  const fs::path folder =
+      fs::temp_directory_path() / ("isoloop-many-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   const std::string pairs = std::string(ISOLOOP_SOURCE_DIR) + "/examples/pairs";
   const std::string out = (folder / "out").string();
-  auto ran = run_cli({"emit", pairs, "--to", "hf", "--vocab", "32000", "-o", out, "--format", "json"});
+  auto ran =
+      run_cli({"emit", pairs, "--to", "hf", "--vocab", "32000", "-o", out, "--format", "json"});
   CHECK(ran.code() == 0);
   CHECK(ran.err.empty());
   std::ifstream matrix(fs::path(out) / "runs.jsonl");
@@ -34,9 +36,11 @@ TEST_CASE("emit: a whole directory of pairs") {
   for (const char* file : {"run.sh", "submit.sbatch", "README.md"})
     CHECK(fs::exists(fs::path(out) / file));
   const std::string again = (folder / "again").string();
-  CHECK(run_cli({"emit", pairs + "/pairs.json", "--to", "hf", "--vocab", "32000", "-o", again, "--format",
-                 "json"}).code() == 0);
-  ran = run_cli({"emit", pairs, "--to", "olmo", "--vocab", "32000", "-o", (folder / "no").string()});
+  CHECK(run_cli({"emit", pairs + "/pairs.json", "--to", "hf", "--vocab", "32000", "-o", again,
+                 "--format", "json"})
+            .code() == 0);
+  ran =
+      run_cli({"emit", pairs, "--to", "olmo", "--vocab", "32000", "-o", (folder / "no").string()});
   CHECK(ran.code() == 2);
   CHECK(ran.err.find("answer-1.json: segment 'recur': olmo cannot say loop") != std::string::npos);
   CHECK(!fs::exists(folder / "no"));

@@ -97,8 +97,7 @@ TEST_CASE("emit: sizes that do not shard are refused with those that do") {
         "  hint: valid sizes: 1, 2, 3, 4, 6, 12");
   CHECK(refusal(model(), {1, 1, 4}) ==
         "--pp: 4 pipeline-parallel ranks do not divide layers 6\n  hint: valid sizes: 1, 2, 3, 6");
-  CHECK(refusal(model(), {0, 1, 1}) ==
-        "--tp: 0 is not a positive size\n  hint: write e.g. --tp 2");
+  CHECK(refusal(model(), {0, 1, 1}) == "--tp: 0 is not a positive size\n  hint: write e.g. --tp 2");
   arch::Architecture dense = model();
   dense.segments.front().ffn = {.size = 96};
   CHECK(refusal(dense, {1, 2, 1}) ==

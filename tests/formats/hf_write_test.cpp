@@ -94,8 +94,12 @@ TEST_CASE("hf: the class that fits exactly") {
 TEST_CASE("hf: MLA with a dense prefix and shared experts is DeepSeek's class") {
   arch::Architecture m = small_moe();
   arch::Segment moe = m.segments.front();
-  moe.attention = {.kind = arch::AttentionKind::mla, .heads = 4, .kv_rank = 16, .nope_size = 8,
-                   .rope_size = 4, .value_size = 8};
+  moe.attention = {.kind = arch::AttentionKind::mla,
+                   .heads = 4,
+                   .kv_rank = 16,
+                   .nope_size = 8,
+                   .rope_size = 4,
+                   .value_size = 8};
   moe.ffn.shared_size = 64;
   arch::Segment dense = moe;
   dense.name = "dense";
@@ -111,8 +115,7 @@ TEST_CASE("hf: MLA with a dense prefix and shared experts is DeepSeek's class") 
 }
 
 TEST_CASE("hf: a loop is a package around the architecture file") {
-  const arch::Architecture m =
-      arch::with_loop(small_moe(), arch::parse_loop("2-2x2", 2, "--loop"));
+  const arch::Architecture m = arch::with_loop(small_moe(), arch::parse_loop("2-2x2", 2, "--loop"));
   const formats::Emitted emitted = hf(m);
   CHECK(emitted.variant == "package");
   CHECK(back(emitted) == m);

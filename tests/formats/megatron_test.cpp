@@ -1,7 +1,8 @@
 // Megatron-LM arguments: written, read back, and what is refused.
+#include "formats/megatron.h"
+
 #include <doctest/doctest.h>
 
-#include "formats/megatron.h"
 #include "support/random_architecture.h"
 
 using namespace isoloop;
@@ -55,8 +56,8 @@ TEST_CASE("megatron: what a missing argument means") {
   const arch::Architecture moe = imported(std::string(plain) + "--num-experts 8");
   CHECK(moe.segments.front().ffn.top_k == 2);
   CHECK(moe.segments.front().ffn.expert_size == 128);
-  const arch::Architecture biased = imported(
-      "--num-layers 1 --hidden-size 64 --num-attention-heads 4 --ffn-hidden-size 128");
+  const arch::Architecture biased =
+      imported("--num-layers 1 --hidden-size 64 --num-attention-heads 4 --ffn-hidden-size 128");
   CHECK(biased.norm == arch::NormKind::layer);
   CHECK(biased.segments.front().attention.output_bias);
   CHECK(!biased.segments.front().ffn.gated);

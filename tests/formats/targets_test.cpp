@@ -1,9 +1,10 @@
 // The table of targets: needs of an architecture, refusals by name.
+#include "formats/targets.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "formats/targets.h"
 #include "support/random_architecture.h"
 
 using namespace isoloop;
@@ -44,10 +45,9 @@ TEST_CASE("targets: a plain MoE needs MoE and nothing else, and all can say it")
 TEST_CASE("targets: a loop is refused by name") {
   const arch::Architecture m = arch::with_loop(model(), arch::parse_loop("middle", 4, ""));
   for (const char* target : {"megatron", "torchtitan", "maxtext", "olmo", "nanotron"})
-    CHECK(refusal(m, target) ==
-          std::string("segment 'recur': ") + target +
-              " cannot say loop (layers that are executed more than once)\n"
-              "  hint: targets that can: hf");
+    CHECK(refusal(m, target) == std::string("segment 'recur': ") + target +
+                                    " cannot say loop (layers that are executed more than once)\n"
+                                    "  hint: targets that can: hf");
 }
 
 TEST_CASE("targets: the feature and the segment that need it") {
@@ -60,12 +60,14 @@ TEST_CASE("targets: the feature and the segment that need it") {
         "  hint: targets that can: hf");
   m = model();
   m.mtp_layers = 1;
-  CHECK(refusal(m, "hf") == "hf cannot say MTP (multi-token-prediction layers)\n"
-                            "  hint: targets that can: megatron");
+  CHECK(refusal(m, "hf") ==
+        "hf cannot say MTP (multi-token-prediction layers)\n"
+        "  hint: targets that can: megatron");
   m.segments.front().attention.chunked = true;
   m.segments.front().attention.windows = {8};
-  CHECK(refusal(m, "hf") == "hf cannot say MTP (multi-token-prediction layers)\n"
-                            "  hint: no target can say all that this architecture needs");
+  CHECK(refusal(m, "hf") ==
+        "hf cannot say MTP (multi-token-prediction layers)\n"
+        "  hint: no target can say all that this architecture needs");
 }
 
 TEST_CASE("targets: no vocabulary, no embedding") {

@@ -36,7 +36,8 @@ std::string text(const arch::Architecture& m, std::string_view target, const std
 }  // namespace
 
 TEST_CASE("nanotron: the whole file") {
-  CHECK(text(mixed(), "nanotron", "config.yaml") == R"(# tiny-one: the model section of a nanotron config.
+  CHECK(text(mixed(), "nanotron", "config.yaml") ==
+        R"(# tiny-one: the model section of a nanotron config.
 model:
   dtype: bfloat16
   init_method:
@@ -130,13 +131,14 @@ TEST_CASE("olmo: sandwich norms around MoE are refused") {
 
 TEST_CASE("torchtitan: runs of equal layers as data") {
   const std::string module = text(mixed(), "torchtitan", "isoloop_tiny_one.py");
-  CHECK(module.find("HIDDEN, VOCAB, CONTEXT, TIED = 64, 1000, 4096, True\n"
-                    "RUNS = [  # runs of equal layers, in order\n"
-                    "    dict(layers=1, heads=4, kv_heads=2, head_size=16, qk_norm=False, ffn=96),\n"
-                    "    dict(layers=2, heads=4, kv_heads=2, head_size=16, qk_norm=False,\n"
-                    "         experts=8, top_k=2, expert_size=32, shared_size=0, "
-                    "router_bias=False, selection_bias=False),\n"
-                    "]\n") != std::string::npos);
+  CHECK(
+      module.find("HIDDEN, VOCAB, CONTEXT, TIED = 64, 1000, 4096, True\n"
+                  "RUNS = [  # runs of equal layers, in order\n"
+                  "    dict(layers=1, heads=4, kv_heads=2, head_size=16, qk_norm=False, ffn=96),\n"
+                  "    dict(layers=2, heads=4, kv_heads=2, head_size=16, qk_norm=False,\n"
+                  "         experts=8, top_k=2, expert_size=32, shared_size=0, "
+                  "router_bias=False, selection_bias=False),\n"
+                  "]\n") != std::string::npos);
 }
 
 TEST_CASE("nanotron: a shared expert has a gate") {

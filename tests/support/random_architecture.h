@@ -70,7 +70,8 @@ inline arch::Architecture random_architecture(Dice& dice) {
   m.tied = dice.rare();
   m.context = 128 * (1 + dice.below(8));
   m.norm = dice.rare() ? static_cast<arch::NormKind>(dice.below(4)) : arch::NormKind::rms;
-  m.norm_layout = dice.rare() ? static_cast<arch::NormLayout>(dice.below(3)) : arch::NormLayout::pre;
+  m.norm_layout =
+      dice.rare() ? static_cast<arch::NormLayout>(dice.below(3)) : arch::NormLayout::pre;
   const arch::Attention attention = random_attention(dice);
   const std::int64_t parts = 1 + dice.below(2);
   const bool first_moe = dice.below(2) == 0;
