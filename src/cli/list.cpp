@@ -82,11 +82,30 @@ Listing list_families() {
   return l;
 }
 
+/// What each target can say, feature by feature.
+Listing list_targets() {
+  Listing l{{"feature"}, {}};
+  std::vector<std::string> read_back = {"can be imported again"};
+  for (const formats::Target& target : formats::targets()) {
+    l.titles.emplace_back(target.name);
+    read_back.emplace_back(target.readable ? "yes" : "no");
+  }
+  for (std::size_t i = 0; i < formats::feature_count; ++i) {
+    const auto feature = static_cast<formats::Feature>(i);
+    std::vector<std::string> row = {std::string(formats::name(feature).name)};
+    for (const formats::Target& target : formats::targets())
+      row.emplace_back(target.can_say(feature) ? "yes" : "no");
+    l.rows.push_back(std::move(row));
+  }
+  l.rows.push_back(std::move(read_back));
+  return l;
+}
+
 const std::vector<std::pair<std::string, Listing (*)()>>& lists() {
   static const std::vector<std::pair<std::string, Listing (*)()>> table = {
       {"models", list_models},         {"grids", list_grids},     {"sweeps", list_sweeps},     {"conventions", list_conventions},
       {"alignments", list_alignments}, {"budgets", list_budgets}, {"unknowns", list_unknowns},
-      {"families", list_families}};
+      {"families", list_families},     {"targets", list_targets}};
   return table;
 }
 

@@ -8,7 +8,8 @@ namespace {
 using namespace isoloop::test;
 
 TEST_CASE("every list in every format") {
-  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "unknowns", "families"})
+  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "unknowns", "families",
+                           "targets"})
     for (const char* format : {"text", "json", "md", "csv"}) {
       CAPTURE(what);
       CAPTURE(format);
@@ -20,7 +21,7 @@ TEST_CASE("every list in every format") {
 }
 
 TEST_CASE("lists fit a terminal; sources are in the other formats") {
-  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets"}) {
+  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "targets"}) {
     std::istringstream lines(run_cli({"list", what}).out);
     for (std::string line; std::getline(lines, line);) {
       CAPTURE(line);
