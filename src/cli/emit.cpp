@@ -117,7 +117,7 @@ Action declare_emit(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option(
          "ARCH", flags->model,
-         "File, - for stdin, a built-in name, or a directory written by match, grid or sweep")
+         "Model, or a directory written by match, grid or sweep")
       ->required();
   app.add_option("--to", flags->target, "Trainer: isoloop list targets")
       ->required()
@@ -126,10 +126,10 @@ Action declare_emit(CLI::App& app) {
       ->required()
       ->type_name("DIR");
   app.add_option("--vocab", flags->vocab, "Vocabulary size, where the architecture states none")
-      ->check(CLI::Range(std::int64_t{1}, arch::max_dimension))
+      ->check(CLI::Range(std::int64_t{1}, arch::max_dimension).description(""))
       ->type_name("N");
   app.add_option("--context", flags->context, "Training sequence length (default: the file's)")
-      ->check(CLI::Range(std::int64_t{1}, arch::max_dimension))
+      ->check(CLI::Range(std::int64_t{1}, arch::max_dimension).description(""))
       ->type_name("N");
   app.add_option("--loop", flags->loop, "Loop its layers first, e.g. middle or 3+6x2+3")
       ->type_name("LOOP");

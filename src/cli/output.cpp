@@ -68,14 +68,18 @@ fs::path followed(const fs::path& path) {
   return target;
 }
 
-/// Folders isoloop writes hold nothing else; replacing any other one would lose what is in it.
-bool replaceable(const fs::path& folder) {
+/// Whether a folder holds only what isoloop writes, or what `files` will write again; replacing any
+/// other one would lose what is in it.
+bool replaceable(const fs::path& folder, const std::map<std::string, std::string>& files) {
   std::error_code code;
   fs::directory_iterator at(folder, code);
   if (code) return false;
-  return std::all_of(begin(at), end(at), [](const fs::directory_entry& entry) {
+  return std::all_of(begin(at), end(at), [&](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
-    return name == "configs" || name == "README.md" || name.extension() == ".json" ||
+    const bool again = std::any_of(files.begin(), files.end(), [&](const auto& file) {
+      return *fs::path(file.first).begin() == name;
+    });
+    return again || name == "configs" || name == "README.md" || name.extension() == ".json" ||
            name.extension() == ".jsonl";
   });
 }
@@ -140,8 +144,6 @@ void check_folder(const std::string& folder, bool force) {
   if (fs::is_directory(status)) {
     if (fs::is_empty(target, code)) return;
     refuse_existing(target, force);
-    if (!replaceable(target))
-      throw usage_error("holds files that isoloop did not write", folder, "name another folder");
   } else {
     (void)followed(target);
   }
@@ -167,6 +169,8 @@ void write_file(const std::string& path, const std::string& text, bool force) {
 void write_folder(const std::string& folder, const std::map<std::string, std::string>& files,
                   bool force) {
   check_folder(folder, force);
+  if (fs::is_directory(folder_path(folder)) && !replaceable(folder_path(folder), files))
+    throw usage_error("holds files that isoloop did not write", folder, "name another folder");
   const fs::path target = folder_path(folder), beside = temporary_beside(target);
   std::error_code code;
   fs::create_directory(beside, code);

@@ -30,12 +30,14 @@ TEST_CASE("data files are sorted by path and found by it") {
   for (const DataFile& file : files) CHECK(data_file(file.path).data() == file.text.data());
 }
 
-TEST_CASE("data files are the JSON files of data/, byte for byte") {
+TEST_CASE("data files are the JSON files and templates of data/, byte for byte") {
   const fs::path root = fs::path(ISOLOOP_SOURCE_DIR) / "data";
   std::size_t count = 0;
   if (fs::exists(root)) {
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
-      if (!entry.is_regular_file() || entry.path().extension() != ".json") continue;
+      const std::string below = entry.path().string();
+      if (!entry.is_regular_file() || below.find("__pycache__") != below.npos) continue;
+      if (entry.path().extension() != ".json" && below.find("/templates/") == below.npos) continue;
       ++count;
       const std::string path = fs::relative(entry.path(), root).generic_string();
       CAPTURE(path);

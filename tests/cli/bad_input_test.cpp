@@ -58,7 +58,8 @@ TEST_CASE("text that is not JSON") {
 TEST_CASE("JSON that is no model") {
   const char* no_model =
       "m.json: not a model configuration\n  hint: understood are isoloop architectures (\"schema\": "
-      "\"isoloop/arch/v1\") and Hugging Face config.json files (with \"model_type\")";
+      "\"isoloop/arch/v1\"), Hugging Face config.json files (with \"model_type\") and Megatron-LM "
+      "arguments (with --num-layers)";
   for (const char* text : {"[1, 2]", "3", "null", "\"x\"", "{}", "{\"model_type\": 5}"}) refuse({text, no_model});
   for (const Bad& bad : std::initializer_list<Bad>{
            {with(small_model(), "arch/v1", "arch/v2"),
