@@ -87,9 +87,10 @@ TEST_CASE("attended: what each convention makes of a window") {
       {"torch-flash", 100},
       {"6n", 0}};
   CHECK(expected.size() == convention::all().size());
-  for (const auto& [name, mean] : expected) {
+  for (const auto& entry : expected) {
+    const std::string& name = entry.first;
     CAPTURE(name);
-    CHECK(mean_attended(under(name), S, W, false) == mean);
+    CHECK(mean_attended(under(name), S, W, false) == entry.second);
     // A window as long as the sequence is none, whatever the rule.
     CHECK(mean_attended(under(name), S, S, false) == mean_attended(under(name), S, 0, false));
     CHECK(mean_attended(under(name), S, 5 * S, false) == mean_attended(under(name), S, 0, false));

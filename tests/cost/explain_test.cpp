@@ -190,10 +190,7 @@ TEST_CASE("explain: a padded head is written with a letter of its own") {
 TEST_CASE("explain: no two letters share a symbol") {
   std::map<std::string_view, int> times;
   for (std::size_t l = 0; l < letter_count; ++l) ++times[name(static_cast<Letter>(l)).symbol];
-  for (const auto& [symbol, n] : times) {
-    CAPTURE(symbol);
-    CHECK(n == 1);
-  }
+  for (const auto& entry : times) CHECK_MESSAGE(entry.second == 1, entry.first);
 }
 
 }  // namespace isoloop::cost
