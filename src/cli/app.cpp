@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view first_screen =
     "isoloop finds the looped Mixture-of-Experts transformer that costs what your baseline costs.\n"
-    "  isoloop count smelt-200m-e192              what a model costs: parameters, FLOPs, KV cache\n"
-    "  isoloop match smelt-200m-e192              its equal-cost looped twin, proven optimal\n"
-    "  isoloop grid smelt                         a published grid, recounted and matched better\n"
+    "  isoloop count qwen3-0.6b                       what a model costs: parameters, FLOPs, KV cache\n"
+    "  isoloop match smelt-200m-e192                  its equal-cost looped twin, proven optimal\n"
+    "  isoloop emit qwen3-0.6b --to hf -o qwen3-run   a directory that trains it\n"
     "More: isoloop --help, isoloop COMMAND --help, isoloop list models.\n";
 
 std::string format_name(OutputFormat format) {

@@ -34,6 +34,8 @@ std::vector<std::string> arguments(std::string_view line) {
 }
 
 TEST_CASE("the first screen is five lines whose commands run") {
+  const TempFolder folder;
+  const WorkingFolder there(folder.path());
   const auto ran = run_cli({});
   CHECK(ran.code() == 0);
   CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 5);
