@@ -76,7 +76,7 @@ bool replaceable(const fs::path& folder) {
   return std::all_of(begin(at), end(at), [](const fs::directory_entry& entry) {
     const fs::path name = entry.path().filename();
     return name == "configs" || name == "README.md" || name.extension() == ".json" ||
-           name.extension() == ".jsonl";
+           name.extension() == ".jsonl" || name.extension() == ".cuh";
   });
 }
 
