@@ -267,6 +267,7 @@ struct PlanOptions {
 };
 
 enum class KernelKind { gemm, grouped_gemm, attention, elementwise, link };
+inline constexpr std::size_t kernel_kind_count = static_cast<std::size_t>(KernelKind::link) + 1;
 std::string_view name(KernelKind kind);
 enum class Pass { forward, recompute, data_gradient, weight_gradient, update };
 std::string_view name(Pass pass);
@@ -325,6 +326,17 @@ class Planner {
   std::unique_ptr<const State> state_;
 };
 Plan plan(const arch::Architecture& architecture, const Device& device, const PlanOptions& options);
+
+/// How often a step launches what a microbatch launches `kernel.count` times, idle waits included.
+double step_repeats(const Plan& plan, const Kernel& kernel);
+/// Milliseconds of a step by kind of kernel; they add up to its step time.
+std::array<Time, kernel_kind_count> time_by_kind(const Plan& plan);
+/// Step time over a baseline's on the same device.
+struct StepRatio {
+  double low = 0, mid = 0, high = 0;             // errors of one kind of kernel move both plans
+  double unshared_low = 0, unshared_high = 0;  // if the two plans' errors had nothing in common
+};
+StepRatio step_ratio(const Plan& plan, const Plan& baseline);
 
 /// One change of a dimension and what it gains, most first.
 struct Advice {

@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "cli/input.h"
 #include "cli/options.h"
+#include "isoloop/gpu.h"
 #include "isoloop/grid.h"
 #include "isoloop/space.h"
 
@@ -76,6 +77,29 @@ Listing list_sweeps() {
   return l;
 }
 
+/// The dense bf16 peak, or fp16 where the device has no bf16.
+std::string peak_text(const gpu::Device& d) {
+  const auto at = [&](gpu::Precision p) { return d.dense_tflops[static_cast<std::size_t>(p)]; };
+  const double bf16 = at(gpu::Precision::bf16);
+  return bf16 > 0 ? fmt::format("{:g} bf16", bf16) : fmt::format("{:g} fp16", at(gpu::Precision::fp16));
+}
+
+Listing list_gpus() {
+  Listing l{{"name", "title", "capability", "SMs", "memory", "GB per s", "dense TFLOPs", "NVLink GB per s",
+             "unconfirmed", "source"}, {}};
+  for (const gpu::Device& d : gpu::devices()) {
+    std::string source;
+    for (const auto& [field, text] : d.sources)
+      source += fmt::format("{}{}: {}", source.empty() ? "" : "; ", field, text);
+    l.rows.push_back({d.id, d.name, d.limits.compute_capability, std::to_string(d.sms),
+                      byte_text(Ratio(d.memory_bytes)), fmt::format("{:g}", d.memory_bytes_per_s / 1e9),
+                      peak_text(d), fmt::format("{:g}", d.nvlink_gbs_both_ways),
+                      d.unconfirmed.empty() ? "no" : fmt::format("{} fields", d.unconfirmed.size()),
+                      source});
+  }
+  return l;
+}
+
 Listing list_families() {
   Listing l{{"Hugging Face model_type"}, {}};
   for (const std::string& family : formats::hf_families()) l.rows.push_back({family});
@@ -103,7 +127,8 @@ Listing list_targets() {
 
 const std::vector<std::pair<std::string, Listing (*)()>>& lists() {
   static const std::vector<std::pair<std::string, Listing (*)()>> table = {
-      {"models", list_models},         {"grids", list_grids},     {"sweeps", list_sweeps},     {"conventions", list_conventions},
+      {"models", list_models},         {"grids", list_grids},     {"sweeps", list_sweeps},     {"gpus", list_gpus},
+      {"conventions", list_conventions},
       {"alignments", list_alignments}, {"budgets", list_budgets}, {"unknowns", list_unknowns},
       {"families", list_families},     {"targets", list_targets}};
   return table;

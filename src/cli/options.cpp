@@ -19,12 +19,6 @@ std::int64_t whole(const std::string& text, const std::string& where, const std:
   return value.num().to_int64();
 }
 
-std::int64_t positive(const std::string& text, const std::string& where, const std::string& hint) {
-  const std::int64_t value = whole(text, where, hint);
-  if (value < 1) throw usage_error(fmt::format("'{}' is not a positive number", text), where, hint);
-  return value;
-}
-
 /// A ratio above 0 whose parts are small enough for exact arithmetic later.
 Ratio positive_ratio(const std::string& text, const std::string& where, const std::string& hint) {
   const Ratio value = parse_ratio(text, where);
@@ -104,6 +98,12 @@ void parse_freed(const std::string& text, solve::MatchRequest& request) {
 }
 
 }  // namespace
+
+std::int64_t positive(const std::string& text, const std::string& where, const std::string& hint) {
+  const std::int64_t value = whole(text, where, hint);
+  if (value < 1) throw usage_error(fmt::format("'{}' is not a positive number", text), where, hint);
+  return value;
+}
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> result;

@@ -41,6 +41,8 @@ struct MatchFlags {
 void apply_tolerance(const std::string& text, const std::string& where,
                      std::vector<solve::BudgetTolerance>& budgets);
 std::string tolerance_text(const std::vector<solve::BudgetTolerance>& tolerance);
+/// A whole number of at least 1; throws Error (kind usage).
+std::int64_t positive(const std::string& text, const std::string& where, const std::string& hint);
 std::vector<std::string> split(const std::string& text, char separator);
 
 }  // namespace isoloop::cli

@@ -1,0 +1,271 @@
+// isoloop plan: launch shape, occupancy, waves and time of every kernel of a step on a GPU.
+//
+// Held by tests/cli/plan_test.cpp.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/json_writer.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/plan_grid.h"
+#include "cli/plan_view.h"
+#include "cli/views.h"
+
+namespace isoloop::cli {
+namespace {
+
+struct Flags {
+  // As given; "" = not given.
+  std::string model, gpu, phase, tokens, sequence, dtype, kv_dtype, tp, ep, pp, dp, microbatches,
+      recompute, link, loop, against, emit, directory, occupancy, grid;
+  bool why = false;
+};
+
+constexpr std::string_view header_name = "plan.cuh";
+
+// ---- What is planned
+// -----------------------------------------------------------------------------
+
+/// A built-in device by name, or a device file.
+gpu::Device device_of(const std::string& argument, const Context& context) {
+  if (argument.empty())
+    throw usage_error("is missing", "--gpu",
+                      "isoloop list gpus names them; a .json file may be given");
+  if (!argument.ends_with(".json")) return gpu::find_device(argument, "--gpu");
+  return gpu::device_from_json(read_text(argument, context), argument);
+}
+
+double link_speed(const std::string& text) {
+  const Ratio value = parse_ratio(text, "--link");
+  if (value <= Ratio(0))
+    throw usage_error(fmt::format("'{}' is not a positive number", text), "--link",
+                      "write the GB/s of both directions together, e.g. --link 900");
+  return value.to_double();
+}
+
+gpu::PlanOptions options_of(const Flags& f) {
+  gpu::PlanOptions o;
+  if (!f.phase.empty()) o.phase = gpu::parse_phase(f.phase, "--phase");
+  constexpr std::int64_t decode_sequences = 128;
+  if (o.phase == gpu::Phase::decode) o.tokens = decode_sequences;
+  const auto read = [](const std::string& text, const char* option, std::int64_t& into) {
+    if (!text.empty()) into = positive(text, option, fmt::format("write e.g. {} 8", option));
+  };
+  read(f.tokens, "--tokens", o.tokens);
+  read(f.sequence, "--sequence", o.sequence);
+  read(f.tp, "--tp", o.tp);
+  read(f.ep, "--ep", o.ep);
+  read(f.pp, "--pp", o.pp);
+  read(f.dp, "--dp", o.dp);
+  read(f.microbatches, "--microbatches", o.microbatches);
+  if (!f.dtype.empty()) o.dtype = o.kv_dtype = parse_dtype(f.dtype, "--dtype");
+  if (!f.kv_dtype.empty()) o.kv_dtype = parse_dtype(f.kv_dtype, "--kv-dtype");
+  if (!f.recompute.empty()) o.recompute = gpu::parse_recompute(f.recompute, "--recompute");
+  if (!f.link.empty()) o.link_gbs_both_ways = link_speed(f.link);
+  return o;
+}
+
+/// The planner names fields of its options; a person typed flags. What is left is in the
+/// architecture.
+[[noreturn]] void rethrow_about(const Error& error, const std::string& argument) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> flags = {
+      {{"tokens", "--tokens"},
+       {"sequence", "--sequence"},
+       {"tp", "--tp"},
+       {"ep", "--ep"},
+       {"pp", "--pp"},
+       {"dp", "--dp"},
+       {"microbatches", "--microbatches"},
+       {"dtype", "--dtype"},
+       {"gpu", "--gpu"},
+       {"link_gbs_both_ways", "--link"},
+       {"kv_dtype", "--kv-dtype"},
+       {"recompute", "--recompute"}}};
+  for (const auto& [field, flag] : flags)
+    if (error.where == field) throw Error(error.kind, error.message, std::string(flag), error.hint);
+  const std::string where = error.where.empty() ? argument : argument + ": " + error.where;
+  throw Error(error.kind, error.message, where, error.hint);
+}
+
+template <class F>
+auto planning(const std::string& argument, F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.kind == ErrorKind::internal) throw;
+    rethrow_about(error, argument);
+  }
+}
+
+// ---- The three questions
+// -------------------------------------------------------------------------
+
+/// "threads=256,regs=128,smem=65536".
+gpu::BlockNeeds block_needs(const std::string& text) {
+  const std::string hint = "write e.g. --occupancy threads=256,regs=128,smem=65536";
+  gpu::BlockNeeds needs;
+  std::vector<std::string> known = {"threads", "regs", "smem", "static", "barriers"}, seen;
+  for (const std::string& item : split(text, ',')) {
+    const std::size_t equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw unknown_name(ErrorKind::usage, "need", key, known, "--occupancy");
+    if (equals == item.npos || equals + 1 == item.size())
+      throw usage_error(fmt::format("'{}' has no value", item), "--occupancy", hint);
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      throw usage_error(fmt::format("{} is given twice", key), "--occupancy", hint);
+    seen.push_back(key);
+    const Ratio value = parse_ratio(item.substr(equals + 1), "--occupancy");
+    constexpr std::int64_t most = 1 << 24;  // above every limit of a block
+    if (!value.is_integer() || value < Ratio(0) || value > Ratio(most))
+      throw usage_error(fmt::format("'{}' is not a whole number from 0 to {}", item, most),
+                        "--occupancy", hint);
+    const std::int64_t whole = value.num().to_int64();
+    if (key == "threads") needs.threads = static_cast<int>(whole);
+    if (key == "regs") needs.registers = static_cast<int>(whole);
+    if (key == "smem") needs.dynamic_smem = whole;
+    if (key == "static") needs.static_smem = whole;
+    if (key == "barriers") needs.barriers = static_cast<int>(whole);
+  }
+  if (needs.threads == 0) throw usage_error("states no threads", "--occupancy", hint);
+  return needs;
+}
+
+Answer occupancy_answer(const Flags& flags, const gpu::Device& device) {
+  const gpu::BlockNeeds needs = block_needs(flags.occupancy);
+  const gpu::Occupancy occupancy =
+      about("--occupancy", [&] { return gpu::occupancy(device.limits, needs); });
+  Answer answer;
+  answer.document = occupancy_document(device, needs, occupancy);
+  answer.json = json::pretty(occupancy_json(device, needs, occupancy));
+  return answer;
+}
+
+std::string closing_line(const Flags& f) {
+  const std::string given = fmt::format("isoloop plan {} --gpu {}", f.model, f.gpu);
+  if (!f.directory.empty())
+    return fmt::format("Next: include {}/{} in a .cu file.", f.directory, header_name);
+  if (f.against.empty())
+    return fmt::format("Next: {} --against BASELINE sets a pair side by side.", given);
+  return fmt::format("Next: {} shows every kernel with its launch.", given);
+}
+
+/// The plan of what can be looped; the baseline of a pair stays as it is.
+Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOptions& options,
+                   const Context& context) {
+  const gpu::Planner planner = planning("", [&] { return gpu::Planner(device, options); });
+  PlanView view{
+      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {}};
+  if (!flags.loop.empty()) view.architecture.name += "-" + flags.loop;
+  std::replace(view.architecture.name.begin(), view.architecture.name.end(), ' ', '-');
+  view.plan = planning(flags.model, [&] { return planner.plan(view.architecture); });
+  if (!flags.against.empty()) {
+    view.other = load(flags.against, context).architecture;
+    view.baseline = planning(flags.against, [&] { return planner.plan(*view.other); });
+  }
+  view.advice =
+      planning(flags.model, [&] { return gpu::advice(view.architecture, device, options); });
+  if (flags.why) view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(options.dtype));
+  view.next = closing_line(flags);
+  Answer answer;
+  answer.document = plan_document(view);
+  answer.json = json::pretty(plan_json(view));
+  if (!flags.emit.empty()) {
+    const std::string header =
+        planning(flags.model, [&] { return gpu::cuda_header(view.plan, device); });
+    write_folder(flags.directory, {{std::string(header_name), header}, {"plan.json", answer.json}},
+                 context.common.force);
+  }
+  return answer;
+}
+
+void check_emit(const Flags& f) {
+  if (f.emit.empty() && f.directory.empty()) return;
+  const std::vector<std::string> known = {"cuda"};
+  if (f.emit.empty())
+    throw usage_error("says where, but not what to write", "-o", "add --emit cuda");
+  if (f.emit != "cuda")
+    throw unknown_name(ErrorKind::usage, "text to emit", f.emit, known, "--emit");
+  if (f.directory.empty()) throw usage_error("needs a folder to write", "--emit", "add -o DIR");
+}
+
+/// --occupancy and --grid answer by themselves: what only a plan of ARCH uses is refused with them.
+void refuse_beside(const Flags& f, const std::string& option) {
+  const std::pair<bool, const char*> others[] = {
+      {!f.model.empty(), "ARCH"},
+      {!f.loop.empty(), "--loop"},
+      {!f.against.empty(), "--against"},
+      {!f.emit.empty(), "--emit"},
+      {f.why, "--why"},
+      {option == "--occupancy" && !f.grid.empty(), "--grid"}};
+  for (const auto& [given, name] : others)
+    if (given)
+      throw usage_error(fmt::format("answers by itself and takes no {}", name), option,
+                        "keep one of the two");
+}
+
+void declare_options(CLI::App& app, Flags& f) {
+  app.add_option("ARCH", f.model, "File, - for stdin, or a built-in name");
+  app.add_option("--gpu", f.gpu, "isoloop list gpus, or a device file")
+      ->type_name("NAME|FILE.json");
+  app.add_option("--phase", f.phase, "training, prefill or decode (default training)")
+      ->type_name("NAME");
+  app.add_option("--tokens", f.tokens, "Tokens of a microbatch (8192); in decode sequences (128)")
+      ->type_name("N");
+  app.add_option("--sequence", f.sequence,
+                 "Tokens per sequence; in decode, cached (default: context)")
+      ->type_name("N");
+  app.add_option("--dtype", f.dtype, "fp32, bf16, fp16 or fp8 (default bf16)")->type_name("NAME");
+  app.add_option("--kv-dtype", f.kv_dtype, "Type of the KV cache (default: as --dtype)")
+      ->type_name("NAME");
+  app.add_option("--tp", f.tp, "Heads, FFN and vocabulary over N GPUs")->type_name("N");
+  app.add_option("--ep", f.ep, "Experts over N GPUs")->type_name("N");
+  app.add_option("--pp", f.pp, "Executed layers over N stages")->type_name("N");
+  app.add_option("--dp", f.dp, "Replicas (default: as many as EP needs)")->type_name("N");
+  app.add_option("--microbatches", f.microbatches, "Microbatches of a step (default 1)")
+      ->type_name("N");
+  app.add_option("--recompute", f.recompute, "none, elementwise or full (default none)")
+      ->type_name("NAME");
+  app.add_option("--link", f.link, "Link between GPUs, both ways (default: NVLink)")
+      ->type_name("GB/s");
+  app.add_option("--loop", f.loop, "Loop its layers first, e.g. middle or 3+6x2+3")
+      ->type_name("LOOP");
+  app.add_option("--against", f.against, "Set it beside this architecture")->type_name("BASELINE");
+  app.add_flag("--why", f.why, "List the launch shapes that were rejected, with reasons");
+  app.add_option("--emit", f.emit, "cuda: shapes as constexpr structs, and kernels, into -o")
+      ->type_name("cuda");
+  app.add_option("-o,--directory", f.directory, "New folder for --emit")->type_name("DIR");
+  app.add_option("--occupancy", f.occupancy,
+                 "Blocks per SM of threads=,regs=,smem=[,static=,barriers=]")
+      ->type_name("LIST");
+  app.add_option("--grid", f.grid, "All cells of a published grid: isoloop list grids")
+      ->type_name("NAME");
+}
+
+}  // namespace
+
+Action declare_plan(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  declare_options(app, *flags);
+  return [flags](Context& context) {
+    const Flags& f = *flags;
+    check_emit(f);
+    const gpu::Device device = device_of(f.gpu, context);
+    if (!f.occupancy.empty()) {
+      refuse_beside(f, "--occupancy");
+      return occupancy_answer(f, device);
+    }
+    const gpu::PlanOptions options = options_of(f);
+    if (!f.grid.empty()) {
+      refuse_beside(f, "--grid");
+      return planning(f.grid, [&] { return plan_grid(f.grid, device, options); });
+    }
+    if (f.model.empty()) throw usage_error("ARCH is missing", "plan", "see isoloop plan --help");
+    return plan_answer(f, device, options, context);
+  };
+}
+
+}  // namespace isoloop::cli
