@@ -94,7 +94,7 @@ Listing list_gpus() {
     l.rows.push_back({d.id, d.name, d.limits.compute_capability, std::to_string(d.sms),
                       byte_text(Ratio(d.memory_bytes)), fmt::format("{:g}", d.memory_bytes_per_s / 1e9),
                       peak_text(d), fmt::format("{:g}", d.nvlink_gbs_both_ways),
-                      d.unconfirmed.empty() ? "no" : fmt::format("{} fields", d.unconfirmed.size()),
+                      d.unconfirmed.empty() ? "no" : fmt::format("{} field{}", d.unconfirmed.size(), d.unconfirmed.size() == 1 ? "" : "s"),
                       source});
   }
   return l;
