@@ -8,7 +8,7 @@ namespace {
 using namespace isoloop::test;
 
 TEST_CASE("every list in every format") {
-  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "unknowns", "families"})
+  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "unknowns", "families", "gpus"})
     for (const char* format : {"text", "json", "md", "csv"}) {
       CAPTURE(what);
       CAPTURE(format);
