@@ -94,7 +94,7 @@ Listing list_gpus() {
     l.rows.push_back({d.id, d.name, d.limits.compute_capability, std::to_string(d.sms),
                       byte_text(Ratio(d.memory_bytes)), fmt::format("{:g}", d.memory_bytes_per_s / 1e9),
                       peak_text(d), fmt::format("{:g}", d.nvlink_gbs_both_ways),
-                      d.unconfirmed.empty() ? "no" : fmt::format("{} fields", d.unconfirmed.size()),
+                      d.unconfirmed.empty() ? "no" : fmt::format("{} field{}", d.unconfirmed.size(), d.unconfirmed.size() == 1 ? "" : "s"),
                       source});
   }
   return l;
@@ -144,7 +144,7 @@ std::string choices() {
 
 Action declare_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
-  app.add_option("WHAT", *what, choices())->required();
+  app.add_option("WHAT", *what, "One of: models, grids, gpus, ... (isoloop list x shows all)")->required();
   return [what](Context& context) {
     std::vector<std::string> known;
     for (const auto& [name, make] : lists()) {

@@ -145,7 +145,8 @@ Answer occupancy_answer(const Flags& flags, const gpu::Device& device) {
 }
 
 std::string closing_line(const Flags& f) {
-  const std::string given = fmt::format("isoloop plan {} --gpu {}", f.model, f.gpu);
+  const std::string given = fmt::format("isoloop plan {} --gpu {}{}", f.model, f.gpu,
+                                        f.loop.empty() ? "" : fmt::format(" --loop '{}'", f.loop));
   if (!f.directory.empty())
     return fmt::format("Next: include {}/{} in a .cu file.", f.directory, header_name);
   if (f.against.empty())

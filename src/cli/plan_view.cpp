@@ -23,6 +23,12 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}", value, value >= 9.995 ? 1 : 2);
 }
 
+std::string pass_text(gpu::Pass pass) {
+  std::string text(gpu::name(pass));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
 std::string share_text(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "";
 }
@@ -61,7 +67,7 @@ std::vector<Cell> kernel_row(const gpu::Kernel& k, const gpu::Plan& plan) {
                                 : std::string(gpu::name(l.bound));
   const double step_us = gpu::step_repeats(plan, k) * k.total_us().mid;
   return {std::string(k.name),
-          std::string(gpu::name(k.pass)),
+          pass_text(k.pass),
           tiles ? std::to_string(k.m) : "",
           tiles ? std::to_string(k.n) : "",
           tiles ? std::to_string(k.k) : "",
@@ -193,7 +199,7 @@ report::Table side_by_side(const gpu::Plan& baseline, const gpu::Plan& plan) {
       const Sums::key_type key{std::string(k.name), k.pass};
       if (all.erase(key) == 0) continue;
       const Summed left = find(a, key), right = find(b, key);
-      std::vector<Cell> row = {key.first, std::string(gpu::name(key.second))};
+      std::vector<Cell> row = {key.first, pass_text(key.second)};
       add_side(row, left);
       add_side(row, right);
       row.emplace_back(ratio_text(right.ms, left.ms));
@@ -302,7 +308,13 @@ report::Document plan_document(const PlanView& view) {
   const std::string against = view.baseline ? " against " + view.baseline->arch : "";
   d.blocks.emplace_back(
       report::Heading{fmt::format("{}{} on {}", view.plan.arch, against, view.device.name)});
-  d.blocks.emplace_back(report::Paragraph{fmt::format("{}.", options_text(view.plan.options))});
+  gpu::PlanOptions options = view.plan.options;
+  if (options.sequence == 0) {
+    options.sequence = view.architecture.context;
+    if (options.phase != gpu::Phase::decode)
+      options.sequence = std::min(options.sequence, options.tokens);
+  }
+  d.blocks.emplace_back(report::Paragraph{fmt::format("{}.", options_text(options))});
   if (view.baseline)
     d.blocks.emplace_back(report::Facts{{{view.baseline->arch, shape_text(*view.other)},
                                          {view.plan.arch, shape_text(view.architecture)}}});

@@ -8,8 +8,8 @@ namespace {
 using namespace isoloop::test;
 
 TEST_CASE("every list in every format") {
-  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "unknowns", "families",
-                           "targets"})
+  for (const char* what : {"models", "grids", "sweeps", "gpus", "conventions", "alignments", "budgets",
+                           "unknowns", "families", "targets"})
     for (const char* format : {"text", "json", "md", "csv"}) {
       CAPTURE(what);
       CAPTURE(format);
