@@ -57,7 +57,7 @@ struct Attention {
   std::int64_t experts = 0, top_k = 0;
   // Sliding window of each layer of the segment, in tokens, 0 = full attention. The pattern
   // repeats over the segment's layers and may be longer than the segment; empty means all full.
-  std::vector<std::int64_t> windows;
+  std::vector<std::int64_t> windows = {};
   bool chunked = false;  // windows are chunks: a query sees its own chunk only (Llama 4)
   bool operator==(const Attention&) const = default;
 };

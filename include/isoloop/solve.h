@@ -32,8 +32,8 @@ struct Variable {
 struct Rule {
   enum class Kind {
     product,  // x[a] * x[b] == x[c]
-    divides,  // x[a] divides x[b]
-    ratio,    // low <= x[a] / x[b] <= high
+    divides,  // x[a] divides x[b]: x[a] > 0 and x[b] is a multiple of it; 0 is one
+    ratio,    // low * x[b] <= x[a] <= high * x[b]
     at_most,  // x[a] <= x[b]
   };
   Kind kind{};

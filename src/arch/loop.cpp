@@ -36,7 +36,7 @@ std::vector<std::int64_t> rotated(const std::vector<std::int64_t>& windows, std:
 bool is_looped(const Segment& segment) { return segment.visits.forward != Ratio(1); }
 
 Segment unlooped(Segment segment) {
-  if (segment.residual_scale && is_looped(segment)) {
+  if (segment.residual_scale) {
     const Ratio scale = *segment.residual_scale * segment.visits.forward;
     segment.residual_scale = scale == Ratio(1) ? std::nullopt : std::optional(scale);
   }
@@ -184,10 +184,11 @@ std::vector<std::string> block_schedule(const std::vector<std::string> (&parts)[
 
 void check_loop(const Loop& loop, std::int64_t layers) {
   if (loop.visits < 1 || loop.visits > max_visits) {
-    throw input_error(fmt::format("{} visits cannot be; expected 1 to {}", loop.visits, max_visits),
+    throw input_error(fmt::format("is {} visits; expected 1 to {}", loop.visits, max_visits),
                       "loop");
   }
-  if (loop.span < 0) throw input_error(fmt::format("a span of {} layers", loop.span), "loop");
+  if (loop.span < 0)
+    throw input_error(fmt::format("spans {} layers; expected 0 or more", loop.span), "loop");
   if (loop.span == 0) return;
   if (loop.first < 1 || loop.first > layers || loop.span > layers - loop.first + 1) {
     throw input_error(fmt::format("{} layers from layer {} on do not lie in a model of {} layers",
@@ -243,7 +244,7 @@ Architecture with_depth(const Architecture& architecture, std::int64_t wanted) {
                        [](const Segment& a, const Segment& b) { return a.layers < b.layers; });
   const std::int64_t fixed = depth(architecture) - longest->layers;
   if (wanted <= fixed || wanted > max_layers) {
-    throw input_error(fmt::format("a depth of {} layers cannot be reached by changing segment '{}'",
+    throw input_error(fmt::format("a depth of {} cannot be reached by changing segment '{}'",
                                   wanted, longest->name),
                       "depth", fmt::format("depth can be {} to {}", fixed + 1, max_layers));
   }

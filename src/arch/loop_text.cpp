@@ -135,7 +135,7 @@ Loop middle(Scanner& scanner, std::int64_t depth) {
   loop.span = share_of(depth, fraction);
   if (loop.span == 0) {
     throw scanner.wrong(
-        fmt::format("{} of {} layers is less than one layer", fraction.str(), depth),
+        fmt::format("{} of the layers ({}) rounds to no layer", fraction.str(), depth),
         "name the layers, for example 1-1x2");
   }
   loop.first = centred_first(depth, loop.span);
@@ -166,11 +166,10 @@ Loop sum(Scanner& scanner, std::int64_t before, std::int64_t depth) {
   if (span == 0) throw scanner.wrong("no layer is looped", "write none for no loop");
   if (const std::int64_t total = before + span + after; total != depth) {
     const std::int64_t fitting = std::min(span, depth);
-    const std::int64_t first = centred_first(depth, fitting);
+    const Loop centred{centred_first(depth, fitting), fitting, visits};
     throw scanner.wrong(fmt::format("{} + {} + {} are {} layers, but the model has {}", before,
                                     span, after, total, depth),
-                        fmt::format("for example {}+{}x{}+{}", first - 1, fitting, visits,
-                                    depth - fitting - first + 1));
+                        fmt::format("for example {}", loop_text(centred, depth)));
   }
   return {before + 1, span, visits};
 }

@@ -21,25 +21,33 @@ struct Name {
   std::string_view text;
 };
 
-inline constexpr std::array attention_kinds{Name{AttentionKind::gqa, "gqa"},
-                                            Name{AttentionKind::mla, "mla"}};
-inline constexpr std::array ffn_kinds{Name{false, "dense"}, Name{true, "moe"}};  // Ffn::moe
-inline constexpr std::array qk_norms{
-    Name{QkNorm::none, "none"}, Name{QkNorm::unweighted, "unweighted"},
-    Name{QkNorm::per_head, "per_head"}, Name{QkNorm::all_heads, "all_heads"}};
-inline constexpr std::array orders{Name{Order::block, "block"}, Name{Order::layer, "layer"}};
-inline constexpr std::array injections{Name{Injection::none, "none"}, Name{Injection::add, "add"},
-                                       Name{Injection::diagonal, "diagonal"},
-                                       Name{Injection::linear, "linear"}};
-inline constexpr std::array kv_policies{
-    Name{KvPolicy::per_visit, "per_visit"}, Name{KvPolicy::first, "first"},
-    Name{KvPolicy::last, "last"}, Name{KvPolicy::modulo, "modulo"}};
-inline constexpr std::array norm_kinds{Name{NormKind::rms, "rms"}, Name{NormKind::layer, "layer"},
-                                       Name{NormKind::layer_without_bias, "layer_without_bias"},
-                                       Name{NormKind::unweighted, "unweighted"}};
-inline constexpr std::array norm_layouts{Name{NormLayout::pre, "pre"},
-                                         Name{NormLayout::post, "post"},
-                                         Name{NormLayout::sandwich, "sandwich"}};
+inline constexpr auto attention_kinds =
+    std::to_array<Name<AttentionKind>>({{AttentionKind::gqa, "gqa"}, {AttentionKind::mla, "mla"}});
+inline constexpr auto ffn_kinds =  // Ffn::moe
+    std::to_array<Name<bool>>({{false, "dense"}, {true, "moe"}});
+inline constexpr auto qk_norms = std::to_array<Name<QkNorm>>({{QkNorm::none, "none"},
+                                                              {QkNorm::unweighted, "unweighted"},
+                                                              {QkNorm::per_head, "per_head"},
+                                                              {QkNorm::all_heads, "all_heads"}});
+inline constexpr auto orders =
+    std::to_array<Name<Order>>({{Order::block, "block"}, {Order::layer, "layer"}});
+inline constexpr auto injections =
+    std::to_array<Name<Injection>>({{Injection::none, "none"},
+                                    {Injection::add, "add"},
+                                    {Injection::diagonal, "diagonal"},
+                                    {Injection::linear, "linear"}});
+inline constexpr auto kv_policies =
+    std::to_array<Name<KvPolicy>>({{KvPolicy::per_visit, "per_visit"},
+                                   {KvPolicy::first, "first"},
+                                   {KvPolicy::last, "last"},
+                                   {KvPolicy::modulo, "modulo"}});
+inline constexpr auto norm_kinds =
+    std::to_array<Name<NormKind>>({{NormKind::rms, "rms"},
+                                   {NormKind::layer, "layer"},
+                                   {NormKind::layer_without_bias, "layer_without_bias"},
+                                   {NormKind::unweighted, "unweighted"}});
+inline constexpr auto norm_layouts = std::to_array<Name<NormLayout>>(
+    {{NormLayout::pre, "pre"}, {NormLayout::post, "post"}, {NormLayout::sandwich, "sandwich"}});
 
 /// The word for a value; every value has one.
 template <class E, std::size_t N>

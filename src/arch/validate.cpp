@@ -114,6 +114,9 @@ void check_attention(const Attention& attention, const std::string& path) {
     if (json::in_range(attention.windows[i], optional_range)) continue;
     check_range(attention.windows[i], optional_range, fmt::format("{}.windows[{}]", path, i));
   }
+  if (attention.chunked && attention.windows.empty())
+    throw input_error("is true, but there is no window", path + ".chunked",
+                      "give the chunk sizes as windows, or leave chunked out");
 }
 
 void check_ffn(const Ffn& ffn, const std::string& path) {
@@ -233,8 +236,8 @@ void check_scheduled(const Segment& segment, std::int64_t times, const std::stri
                       "remove the schedule, or use order \"block\"");
   }
   if (segment.visits.forward == Ratio(times)) return;
-  throw input_error(fmt::format("runs '{}' {} times, but its visits are {}", segment.name, times,
-                                segment.visits.forward.str()),
+  throw input_error(fmt::format("names '{}' {} time{}, but its visits are {}", segment.name, times,
+                                times == 1 ? "" : "s", segment.visits.forward.str()),
                     "schedule",
                     segment.visits.forward.is_integer()
                         ? "name each segment as often as it is visited"

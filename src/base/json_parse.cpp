@@ -32,19 +32,25 @@ std::string position(std::string_view file, std::string_view text, std::size_t e
   return fmt::format("{}:{}:{}", file, line, column);
 }
 
-// The library's message without its own prefix "[json.exception.…] parse error at …: ".
+// "unexpected '}' in object key; expected string literal", out of the library's
+// "[json.exception.…] parse error at …: syntax error while parsing object key - unexpected '}';
+// last read: '…'; expected string literal". What was last read may be half a token of any bytes;
+// the position says it better.
 std::string clean(std::string_view message) {
-  if (const auto end = message.find("] "); message.starts_with('[') && end != message.npos) {
-    message.remove_prefix(end + 2);
+  constexpr std::string_view parsing = "while parsing ";
+  if (const auto at = message.find(parsing); at != message.npos) {
+    message.remove_prefix(at + parsing.size());
   }
-  if (message.starts_with("parse error")) {
-    if (const auto colon = message.find(": "); colon != message.npos) {
-      message.remove_prefix(colon + 2);
-    }
+  const auto dash = message.find(" - ");
+  if (dash == message.npos) return std::string(message);
+  const std::string_view place = message.substr(0, dash);
+  std::string_view problem = message.substr(dash + 3), expected;
+  if (const auto at = problem.rfind("; expected "); at != problem.npos) {
+    expected = problem.substr(at);
+    problem = problem.substr(0, at);
   }
-  constexpr std::string_view while_parsing = "syntax error while parsing ";
-  if (message.starts_with(while_parsing)) message.remove_prefix(while_parsing.size());
-  return std::string(message);
+  problem = problem.substr(0, problem.find("; last read: "));
+  return fmt::format("{} in {}{}", problem, place, expected);
 }
 
 // Reads characters and tells the builder how many, which the events themselves do not.
@@ -70,9 +76,6 @@ class CountingIterator {
   }
   friend bool operator==(const CountingIterator& a, const CountingIterator& b) {
     return a.at_ == b.at_;
-  }
-  friend bool operator!=(const CountingIterator& a, const CountingIterator& b) {
-    return a.at_ != b.at_;
   }
 
  private:

@@ -51,7 +51,8 @@ Error not_whole(std::string where, const Value& value) {
 std::int64_t whole(std::string where, const Value& value, Range range) {
   constexpr double beyond = 9.2e18;  // integers past 64 bits arrive as floating point
   if (value.is_number_float() && std::abs(value.get<double>()) > beyond) {
-    throw out_of_range(std::move(where), shown(value), value.get<double>() < 0, range);
+    throw out_of_range(std::move(where), fmt::format("{:g}", value.get<double>()),
+                       value.get<double>() < 0, range);
   }
   if (!value.is_number_integer()) throw not_whole(std::move(where), value);
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) {

@@ -34,6 +34,7 @@ struct Range {
 /// "is 0; expected a whole number of at least 1" at `where`; `found` is the value as text.
 Error out_of_range(std::string where, std::string_view found, bool too_small, Range range);
 
+/// Apart from out_of_range, so that a place is only spelt out when something is wrong.
 inline bool in_range(std::int64_t value, Range range) {
   return range.least <= value && value <= range.most;
 }

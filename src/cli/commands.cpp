@@ -17,6 +17,8 @@ const std::vector<Command>& commands() {
        "isoloop check grid-out/pairs.json", declare_check, {OutputFormat::junit, OutputFormat::github}},
       {"grid", "All cells of a published grid: baselines, matches, printed figures",
        "isoloop grid smelt", declare_grid},
+      {"sweep", "An ablation series over span, visits, depth or start, each member matched",
+       "isoloop sweep smelt-200m-e192 --span 0:12:2", declare_sweep},
       {"import", "A foreign config (Hugging Face config.json) as an isoloop file",
        "isoloop import config.json --output model.json", declare_import},
       {"list", "Built-in models, grids, conventions, alignments, budgets, families",

@@ -102,11 +102,12 @@ void write_folder(const std::string& folder, const std::map<std::string, std::st
                   bool force) {
   fs::path target = fs::path(folder).lexically_normal();
   if (target.filename().empty()) target = target.parent_path();
-  refuse_existing(target, force);
-  if (fs::exists(target) && !fs::is_directory(target))
+  std::error_code code;
+  const bool empty_folder = fs::is_directory(target, code) && fs::is_empty(target, code);
+  if (!empty_folder) refuse_existing(target, force);
+  if (fs::exists(target, code) && !fs::is_directory(target, code))
     throw usage_error("is a file", folder, "name a folder");
   const fs::path beside = temporary_beside(target);
-  std::error_code code;
   fs::create_directory(beside, code);
   if (code) fail(target, code);
   try {

@@ -1,7 +1,7 @@
 // Explanations: the same formulas read with text for numbers.
 //
-// Text is a sum of products, each an integer coefficient and factors; equal products merge, so
-// K*d + K*d prints as 2·K·d. Held by tests/cost/explain_test.cpp, which evaluates the printed
+// Text is a sum of products, each a coefficient and factors, written with letters and with numbers
+// side by side; equal products merge, so K*d + K*d prints as 2·K·d. Held by tests/cost/explain_test.cpp, which evaluates the printed
 // numbers again.
 #include <algorithm>
 
@@ -15,25 +15,16 @@ class Text {
   Text() = default;
   explicit Text(int constant) : Text(Ratio(constant)) {}
   explicit Text(const Ratio& constant) {
-    if (constant != Ratio(0)) products_.push_back({constant, {}});
+    if (constant != Ratio(0)) products_.push_back({constant, {}, {}});
   }
-  static Text atom(std::string symbol) {
+  static Text atom(std::string symbol, std::string value) {
     Text t;
-    t.products_.push_back({Ratio(1), std::move(symbol)});
+    t.products_.push_back({Ratio(1), std::move(symbol), std::move(value)});
     return t;
   }
 
-  std::string str() const {
-    std::string out;
-    for (const auto& [coefficient, factors] : products_) {
-      if (!out.empty()) out += " + ";
-      if (factors.empty())
-        out += coefficient.str();
-      else
-        out += coefficient == Ratio(1) ? factors : coefficient.str() + "·" + factors;
-    }
-    return out;
-  }
+  std::string letters() const { return str(&Product::factors); }
+  std::string numbers() const { return str(&Product::values); }
 
   friend Text operator+(Text a, const Text& b) {
     for (const Product& product : b.products_) {
@@ -51,21 +42,33 @@ class Text {
   friend Text operator*(const Text& a, const Text& b) {
     if (a.products_.empty() || b.products_.empty()) return {};
     const Product x = a.as_factor(), y = b.as_factor();
-    const bool both = !x.factors.empty() && !y.factors.empty();
+    const std::string dot = x.factors.empty() || y.factors.empty() ? "" : "·";
     Text t;
-    t.products_.push_back({x.coefficient * y.coefficient,
-                           x.factors + (both ? "·" : "") + y.factors});
+    t.products_.push_back({x.coefficient * y.coefficient, x.factors + dot + y.factors,
+                           x.values + dot + y.values});
     return t;
   }
 
  private:
   struct Product {
     Ratio coefficient;
-    std::string factors;
+    std::string factors, values;  // the same product with letters and with numbers
   };
+  std::string str(std::string Product::* side) const {
+    std::string out;
+    for (const Product& product : products_) {
+      if (!out.empty()) out += " + ";
+      if (product.factors.empty())
+        out += product.coefficient.str();
+      else
+        out += product.coefficient == Ratio(1) ? product.*side
+                                               : product.coefficient.str() + "·" + product.*side;
+    }
+    return out;
+  }
   Product as_factor() const {
     if (products_.size() == 1) return products_.front();
-    return {Ratio(1), "(" + str() + ")"};
+    return {Ratio(1), "(" + letters() + ")", "(" + numbers() + ")"};
   }
   std::vector<Product> products_;
 };
@@ -73,7 +76,7 @@ class Text {
 constexpr std::array<LetterName, letter_count> letter_table = {{
     {"h", "hidden size"},
     {"V", "vocabulary"},
-    {"V", "vocabulary, padded where the convention says so"},
+    {"Vₚ", "vocabulary, padded as the convention says"},
     {"H", "query heads"},
     {"K", "kv heads"},
     {"d", "head size"},
@@ -94,11 +97,11 @@ constexpr std::array<LetterName, letter_count> letter_table = {{
     {"T", "mean attended tokens"},
 }};
 
-std::vector<Row<Text>> text_ledger(const arch::Architecture& model, const Options& options,
-                                   bool numbers) {
+std::vector<Row<Text>> text_ledger(const arch::Architecture& model, const Options& options) {
   return build_ledger<Text>(model, options, [&](Letter letter, const Ratio& value) {
     if (value == Ratio(0)) return Text();
-    return Text::atom(numbers ? value.str() : std::string(name(letter).symbol));
+    const bool unpadded = letter == Letter::padded_vocab && value == Ratio(model.vocab);
+    return Text::atom(std::string(name(unpadded ? Letter::vocab : letter).symbol), value.str());
   });
 }
 
@@ -108,14 +111,14 @@ LetterName name(Letter letter) { return letter_table[static_cast<std::size_t>(le
 
 std::vector<Explanation> explain(const arch::Architecture& model, const Options& options) {
   const std::vector<Row<Ratio>> counted = ledger(model, options);
-  const std::vector<Row<Text>> letters = text_ledger(model, options, false);
-  const std::vector<Row<Text>> numbers = text_ledger(model, options, true);
+  const std::vector<Row<Text>> texts = text_ledger(model, options);
   std::vector<Explanation> result;
   for (std::size_t i = 0; i < counted.size(); ++i) {
     const Row<Ratio>& row = counted[i];
+    const Row<Text>& text = texts[i];
     result.push_back({row.name, row.segment, row.part, row.layers, row.visits,
-                      letters[i].params.str(), numbers[i].params.str(), letters[i].macs.str(),
-                      numbers[i].macs.str(), letters[i].cache.str(), numbers[i].cache.str(), row});
+                      text.params.letters(), text.params.numbers(), text.macs.letters(),
+                      text.macs.numbers(), text.cache.letters(), text.cache.numbers(), row});
   }
   return result;
 }
@@ -127,7 +130,8 @@ std::vector<LetterValue> letters(const arch::Architecture& model, const Options&
       const auto known = std::find_if(result.begin(), result.end(), [&](const LetterValue& l) {
         return l.letter == letter && l.value == value;
       });
-      if (value != Ratio(0) && known == result.end())
+      const bool unpadded = letter == Letter::padded_vocab && value == Ratio(model.vocab);
+      if (value != Ratio(0) && !unpadded && known == result.end())
         result.push_back({letter, group.segment->name, value});
       return value;
     });

@@ -92,6 +92,10 @@ void mla(const arch::Attention& a, const Letters<N>& x, Emit emit) {
   emit(linear(Part::attention, "kv up-projection", x.kr * x.H * (x.n + x.v),
               x.kr + x.H * (x.n + x.v)));
   emit(linear(Part::attention, "output projection", x.H * x.v * x.h, x.H * x.v));
+  if (a.qkv_bias)  // on the down-projections
+    emit(vector(Part::attention_bias, "q, kv biases",
+                a.q_rank > 0 ? x.qr + x.kr + x.r : x.kr + x.r));
+  if (a.output_gate) emit(linear(Part::attention_gate, "output gate", x.h * x.H * x.v, x.H * x.v));
   Term<N> core{Part::attention_core, "scores and values", N(0), N(0)};
   core.macs = x.H * (x.n + x.r) * x.T + x.H * x.v * x.T;
   core.cache = x.kr + x.r;

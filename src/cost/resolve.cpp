@@ -67,7 +67,7 @@ void attention_letters(const arch::Attention& a, Letters<Ratio>& x) {
   x.d = a.head_size;
   x.Ea = a.experts;
   x.ka = a.top_k;
-  x.Ha = a.top_k > 0 ? Ratio(Int(a.heads), Int(a.top_k)) : Ratio(a.heads);
+  x.Ha = a.top_k > 0 ? Ratio(Int(a.heads), Int(a.top_k)) : Ratio(0);
   x.qr = a.q_rank;
   x.kr = a.kv_rank;
   x.n = a.nope_size;

@@ -52,7 +52,8 @@ N work(const Row<N>& row, const Options& options) {
   N result(0);
   if (c.mac_weight[part] != Ratio(0)) result += scale(c.mac_weight[part], row.macs);
   // A parameter counted as work is one of a row that has no matrix product of its own.
-  if (c.param_weight[part] != Ratio(0)) result += scale(c.param_weight[part], row.active);
+  if (c.param_weight[part] != Ratio(0) && row.macs == N(0))
+    result += scale(c.param_weight[part], row.active);
   return result;
 }
 

@@ -75,6 +75,7 @@ void substitute(const Terms& from, std::size_t variable, std::int64_t value, Ter
 
 Searcher::Searcher(const Problem& problem) : problem_(problem) {
   for (std::size_t m = 0; m < problem.measures.size(); ++m) add_measure(m);
+  for (const Rule& rule : problem.rules) check_rule(rule);
   levels_.resize(problem.order.size() + 1);
   for (Level& level : levels_) level.terms.resize(problem.measures.size());
   pruned_.assign(problem.measures.size() + problem.rules.size(), 0);
@@ -82,6 +83,17 @@ Searcher::Searcher(const Problem& problem) : problem_(problem) {
   for (std::size_t i = problem.order.size(); i-- > 0;)
     subtree_[i] = subtree_[i + 1] * Int(problem.variables[problem.order[i]].domain.size());
   tighten();
+}
+
+/// Throws if the numbers of a ratio rule could overflow when it is applied.
+void Searcher::check_rule(const Rule& rule) const {
+  if (rule.kind != Rule::Kind::ratio) return;
+  const Int a = problem_.variables[rule.a].domain.back();
+  const Int b = problem_.variables[rule.b].domain.back();
+  for (const Ratio& bound : {rule.low, rule.high}) {
+    (void)(bound.num() * b + bound.den());  // as up() adds them
+    (void)(bound.den() * a + bound.num());
+  }
 }
 
 /// Clears denominators so that all cases of a measure share one integer scale, and checks the
@@ -97,7 +109,9 @@ void Searcher::add_measure(std::size_t m) {
   scales_.push_back(scale);
   targets_.push_back((measure.target * Ratio(scale)).num());
   std::vector<Int> corner;
-  for (const Variable& v : problem_.variables) corner.emplace_back(v.domain.back());
+  // At least 1 each: an unknown that is 0 may be put in last, after the product of the others.
+  for (const Variable& v : problem_.variables)
+    corner.emplace_back(std::max<std::int64_t>(v.domain.back(), 1));
   for (const Case& c : problem_.cases) {
     const Ratio top = c.values[m].at(corner) * Ratio(scale) + Ratio(targets_.back());
     (void)(top * Ratio(4));  // headroom for differences; throws on overflow
@@ -339,6 +353,7 @@ bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const 
     }
     case Rule::Kind::divides:
       if (a_low == a_high && b_low == b_high) return a_low > 0 && b_low % a_low == 0;
+      if (b_low == 0) return true;  // everything above 0 divides 0
       return raise_bottom(level, rule.b, a_low, reason, changed) &&
              lower_top(level, rule.a, b_high, reason, changed);
     case Rule::Kind::ratio: {  // low * b <= a <= high * b, with exact rounding

@@ -37,6 +37,7 @@ class Searcher {
   Result run();
 
  private:
+  void check_rule(const Rule& rule) const;
   void add_measure(std::size_t m);
   Terms integer_terms(const Poly& poly, const Int& scale) const;
   void tighten();

@@ -44,10 +44,6 @@ void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::in
   const std::int64_t start = given(request, Unknown::loop_span) ? centre : usual.first;
   for (const std::int64_t visits :
        choices(request, Unknown::loop_visits, std::max<std::int64_t>(usual.visits, 1), {2, 4, 1})) {
-    if (visits == 1 && span > 0 && given(request, Unknown::loop_span) &&
-        request.freed.contains(Unknown::loop_span)) {
-      continue;  // the same model as span 0
-    }
     for (const std::int64_t first :
          choices(request, Unknown::loop_start, start, {1, depth - span + 1, 1})) {
       if (first < 1 || first + span - 1 > depth) continue;
@@ -68,7 +64,7 @@ std::vector<Shape> all_shapes(const MatchRequest& request) {
     if (depth % request.pipeline_parallel != 0) continue;
     const arch::Loop usual = arch::parse_loop(request.loop, depth, "--loop");
     for (const std::int64_t span :
-         choices(request, Unknown::loop_span, usual.span, {0, depth, 1}))
+         choices(request, Unknown::loop_span, usual.span, {1, depth, 1}))
       add_shapes_of_span(request, depth, span, usual, shapes);
   }
   return shapes;

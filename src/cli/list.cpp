@@ -1,0 +1,122 @@
+// isoloop list: what can be named on the command line, from the tables the code reads.
+//
+// Held by tests/cli/list_test.cpp.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_writer.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "isoloop/grid.h"
+
+namespace isoloop::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::Align;
+using Rows = std::vector<std::vector<std::string>>;
+
+struct Listing {
+  std::vector<std::string> titles;
+  Rows rows;
+};
+
+Listing list_models() {
+  Listing l{{"name", "kind", "title", "source"}, {}};
+  for (const BuiltIn& m : built_in_models()) l.rows.push_back({m.name, m.kind, m.title, m.source});
+  return l;
+}
+
+Listing list_grids() {
+  Listing l{{"name", "cells", "title", "source"}, {}};
+  for (const std::string& name : grid::names()) {
+    const grid::Grid g = grid::load(name, "list");
+    l.rows.push_back({g.name, std::to_string(g.cells.size()), g.title, g.source});
+  }
+  return l;
+}
+
+Listing list_conventions() {
+  Listing l{{"name", "what it counts", "source"}, {}};
+  for (const convention::Convention& c : convention::all()) l.rows.push_back({c.name, c.title, c.source});
+  return l;
+}
+
+Listing list_alignments() {
+  Listing l{{"name", "multiples", "reason"}, {}};
+  for (const solve::Alignment& a : solve::alignments())
+    l.rows.push_back({a.name, solve::alignment_text(a), a.reason});
+  return l;
+}
+
+Listing list_budgets() {
+  Listing l{{"name", "unit", "meaning"}, {}};
+  for (std::size_t i = 0; i < cost::budget_count; ++i) {
+    const cost::BudgetName b = cost::name(static_cast<cost::Budget>(i));
+    l.rows.push_back({std::string(b.name), std::string(b.unit), std::string(b.meaning)});
+  }
+  return l;
+}
+
+Listing list_unknowns() {
+  Listing l{{"name"}, {}};
+  for (std::size_t i = 0; i < solve::unknown_count; ++i)
+    l.rows.push_back({std::string(solve::name(static_cast<solve::Unknown>(i)))});
+  return l;
+}
+
+Listing list_families() {
+  Listing l{{"Hugging Face model_type"}, {}};
+  for (const std::string& family : formats::hf_families()) l.rows.push_back({family});
+  return l;
+}
+
+const std::vector<std::pair<std::string, Listing (*)()>>& lists() {
+  static const std::vector<std::pair<std::string, Listing (*)()>> table = {
+      {"models", list_models},         {"grids", list_grids},     {"conventions", list_conventions},
+      {"alignments", list_alignments}, {"budgets", list_budgets}, {"unknowns", list_unknowns},
+      {"families", list_families}};
+  return table;
+}
+
+std::string choices() {
+  std::string text;
+  for (const auto& [name, make] : lists()) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+Action declare_list(CLI::App& app) {
+  const auto what = std::make_shared<std::string>();
+  app.add_option("WHAT", *what, choices())->required();
+  return [what](Context&) {
+    std::vector<std::string> known;
+    for (const auto& [name, make] : lists()) {
+      known.push_back(name);
+      if (name != *what) continue;
+      const Listing listing = make();
+      report::Table table;
+      for (const std::string& title : listing.titles) table.columns.push_back({title, "", Align::left});
+      Json items = Json::array();
+      for (const auto& row : listing.rows) {
+        table.rows.emplace_back(row.begin(), row.end());
+        Json item;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+          std::string key = listing.titles[i];
+          std::replace(key.begin(), key.end(), ' ', '_');
+          item[key] = row[i];
+        }
+        items.push_back(std::move(item));
+      }
+      Answer answer;
+      answer.document.blocks.emplace_back(std::move(table));
+      answer.json = json::pretty(Json{{"schema", "isoloop/list/v1"}, {*what, std::move(items)}});
+      return answer;
+    }
+    throw unknown_name(ErrorKind::usage, "list", *what, known, "list");
+  };
+}
+
+}  // namespace isoloop::cli

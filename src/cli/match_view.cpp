@@ -1,0 +1,282 @@
+// Views of a match.
+//
+// Held by tests/cli/match_test.cpp.
+#include "cli/match_view.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/pair_folder.h"
+#include "cli/views.h"
+
+namespace isoloop::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::Align;
+using report::Cell;
+using report::Tone;
+
+std::string budget_label(cost::Budget budget) { return std::string(cost::name(budget).name); }
+
+std::string loop_label(const solve::MatchAnswer& a) {
+  return a.loop.span == 0 ? "none" : arch::loop_text(a.loop, a.depth);
+}
+
+Cell mismatch_cell(const Ratio& mismatch, const Ratio& tolerance) {
+  return {percent(mismatch, 3), abs(mismatch) <= tolerance ? Tone::good : Tone::bad};
+}
+
+/// Unknowns that vary between architectures and that the baseline has.
+std::vector<solve::Unknown> shown_unknowns(const solve::MatchAnswer& a) {
+  std::vector<solve::Unknown> result;
+  for (const auto& [unknown, value] : a.values)
+    if (unknown != solve::Unknown::loop_start && unknown != solve::Unknown::loop_span &&
+        unknown != solve::Unknown::loop_visits)
+      result.push_back(unknown);
+  return result;
+}
+
+std::int64_t baseline_value(const arch::Architecture& b, solve::Unknown unknown) {
+  using solve::Unknown;
+  const auto with = [&](bool moe) -> const arch::Segment& {
+    for (const arch::Segment& s : b.segments)
+      if (s.ffn.moe == moe) return s;
+    return b.segments.front();
+  };
+  switch (unknown) {
+    case Unknown::hidden: return b.hidden;
+    case Unknown::heads: return b.segments.front().attention.heads;
+    case Unknown::kv_heads: return b.segments.front().attention.kv_heads;
+    case Unknown::head_size: return b.segments.front().attention.head_size;
+    case Unknown::kv_rank: return b.segments.front().attention.kv_rank;
+    case Unknown::expert_size: return with(true).ffn.expert_size;
+    case Unknown::experts: return with(true).ffn.experts;
+    case Unknown::shared_size: return with(true).ffn.shared_size;
+    case Unknown::top_k: return with(true).ffn.top_k;
+    case Unknown::ffn_size: return with(false).ffn.size;
+    default: return arch::depth(b);
+  }
+}
+
+report::Table answers_table(const solve::MatchRequest& r, const solve::MatchResult& result,
+                            const std::vector<solve::MatchAnswer>& answers) {
+  report::Table table;
+  table.columns = {{"", "", Align::left}, {"loop", "", Align::left}};
+  const std::vector<solve::Unknown> unknowns = shown_unknowns(answers.front());
+  for (const solve::Unknown u : unknowns) {
+    std::string title(solve::name(u));
+    std::replace(title.begin(), title.end(), '-', ' ');
+    table.columns.push_back({title});
+  }
+  for (const solve::BudgetTolerance& b : result.budgets) table.columns.push_back({budget_label(b.budget)});
+  std::vector<Cell> base = {"baseline"};
+  const auto own = arch::loop_of(r.baseline);
+  base.emplace_back(own && own->span > 0 ? arch::loop_text(*own, arch::depth(r.baseline)) : "none");
+  for (const solve::Unknown u : unknowns) base.emplace_back(std::to_string(baseline_value(r.baseline, u)));
+  for (std::size_t i = 0; i < result.budgets.size(); ++i) base.emplace_back("");
+  table.rows.push_back(std::move(base));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const solve::MatchAnswer& a = answers[i];
+    std::vector<Cell> row = {Cell(a.within ? fmt::format("answer {}", i + 1) : "nearest miss", Tone::strong),
+                             loop_label(a)};
+    for (const solve::Unknown u : unknowns) row.emplace_back(std::to_string(a.values.at(u)));
+    for (std::size_t b = 0; b < result.budgets.size(); ++b)
+      row.push_back(mismatch_cell(a.mismatch[b], result.budgets[b].tolerance));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+report::Table budgets_table(const solve::MatchRequest& r, const solve::MatchResult& result,
+                            const solve::MatchAnswer& a) {
+  report::Table table;
+  table.columns = {{"budget", "", Align::left}, {"baseline"}, {a.within ? "answer 1" : "nearest miss"},
+                   {"mismatch"}, {"tolerance"}, {"what", "", Align::left}};
+  for (std::size_t i = 0; i < result.budgets.size(); ++i) {
+    const cost::BudgetName b = cost::name(result.budgets[i].budget);
+    const Ratio value = result.targets[i] * (Ratio(1) + a.mismatch[i]);
+    table.rows.push_back({std::string(b.name), grouped(result.targets[i]), grouped(value),
+                          mismatch_cell(a.mismatch[i], result.budgets[i].tolerance),
+                          decimal(result.budgets[i].tolerance * Ratio(100), 2) + " %",
+                          std::string(b.meaning)});
+  }
+  (void)r;
+  return table;
+}
+
+std::string list_of(const std::vector<std::int64_t>& values) {
+  if (values.size() == 1) return std::to_string(values.front());
+  const std::int64_t step = values[1] - values[0];
+  return fmt::format("{}–{}{}", values.front(), values.back(),
+                     step == 1 ? "" : fmt::format(" step {}", step));
+}
+
+report::Facts assumptions(const solve::MatchRequest& r, const solve::MatchResult& result) {
+  report::Facts facts;
+  facts.lines.emplace_back("loop", r.loop);
+  facts.lines.emplace_back("alignment", fmt::format("{} ({})", r.alignment.name,
+                                                    solve::alignment_text(r.alignment)));
+  for (const auto& [name, domain] : result.domains) facts.lines.emplace_back(name, list_of(domain));
+  for (const std::string& rule : result.assumptions) facts.lines.emplace_back("rule", rule);
+  return facts;
+}
+
+report::Table residual_table(const solve::MatchRequest& r, const solve::MatchAnswer& a) {
+  report::Table table;
+  table.title = "FLOPs mismatch under every convention";
+  for (const auto& [name, residual] : residual_by_convention(r.baseline, a.architecture, r.options)) {
+    table.columns.push_back({name});
+    if (table.rows.empty()) table.rows.emplace_back();
+    table.rows.front().emplace_back(percent(residual, 2));
+  }
+  return table;
+}
+
+void add_infeasible(const solve::MatchResult& result, report::Document& d) {
+  d.blocks.emplace_back(report::Paragraph{
+      fmt::format("No architecture is within tolerance; the budget that binds is {}.", result.binding),
+      Tone::bad});
+  if (result.remedies.empty()) {
+    d.blocks.emplace_back(report::Paragraph{"No single change of alignment, tolerance or freedom helps."});
+    return;
+  }
+  report::Table table;
+  table.title = "Smallest single changes that make it possible, each solved again";
+  table.columns = {{"add", "", Align::left}, {"leads to", "", Align::left}, {"largest mismatch"}};
+  for (const solve::Remedy& remedy : result.remedies)
+    table.rows.push_back({remedy.option, shape_text(remedy.answer.architecture),
+                          percent(remedy.answer.largest, 3)});
+  d.blocks.emplace_back(std::move(table));
+}
+
+Json answer_json(const solve::MatchRequest& r, const solve::MatchResult& result,
+                 const solve::MatchAnswer& a) {
+  Json j;
+  j["arch"] = arch_json(a.architecture);
+  j["loop"] = loop_label(a);
+  for (std::size_t i = 0; i < result.budgets.size(); ++i)
+    j["mismatch"][budget_label(result.budgets[i].budget)] = fraction(a.mismatch[i]);
+  j["max_mismatch"] = fraction(a.largest);
+  j["within_tolerance"] = a.within;
+  for (const auto& [name, residual] : residual_by_convention(r.baseline, a.architecture, r.options))
+    j["residual_by_convention"][name] = fraction(residual);
+  return j;
+}
+
+}  // namespace
+
+std::string certificate_text(const solve::Certificate& c) {
+  std::string text = fmt::format("{} points, {} counted, {} nodes", grouped(Ratio(c.points)),
+                                 grouped(Ratio(c.visited)), grouped(Ratio(c.nodes)));
+  std::string pruned;
+  for (const auto& [by, points] : c.pruned)
+    pruned += fmt::format("{}{} {}", pruned.empty() ? "" : " · ", by, scaled(Ratio(points)));
+  return pruned.empty() ? text : text + "; cut off by " + pruned;
+}
+
+Json certificate_json(const solve::Certificate& c) {
+  Json j;
+  j["points"] = c.points.str();
+  j["visited"] = c.visited.str();
+  j["nodes"] = c.nodes.str();
+  j["pruned"] = Json::object();
+  for (const auto& [by, points] : c.pruned) j["pruned"][by] = points.str();
+  return j;
+}
+
+std::vector<std::pair<std::string, Ratio>> residual_by_convention(const arch::Architecture& baseline,
+                                                                  const arch::Architecture& match,
+                                                                  const cost::Options& options) {
+  std::vector<std::pair<std::string, Ratio>> result;
+  for (const convention::Convention& c : convention::all()) {
+    cost::Options o = options;
+    o.convention = c;
+    const auto flops = [&](const arch::Architecture& model) {
+      return cost::total(cost::ledger(model, o), cost::Budget::flops, o);
+    };
+    const Ratio base = flops(baseline);
+    result.emplace_back(c.name, (flops(match) - base) / base);
+  }
+  return result;
+}
+
+Json arch_json(const arch::Architecture& model) { return Json::parse(arch::to_json(model)); }
+
+report::Document match_document(const solve::MatchRequest& r, const solve::MatchResult& result,
+                                const std::string& argument, bool written) {
+  report::Document d;
+  const bool found = !result.answers.empty();
+  d.blocks.emplace_back(report::Heading{fmt::format("{}: {}", r.baseline.name, shape_text(r.baseline))});
+  if (!found && !result.nearest) {
+    d.blocks.emplace_back(report::Paragraph{
+        "No architecture satisfies the rules at all, whatever the tolerance.", Tone::bad});
+    d.blocks.emplace_back(assumptions(r, result));
+    return d;
+  }
+  const std::vector<solve::MatchAnswer> answers =
+      found ? result.answers : std::vector<solve::MatchAnswer>{*result.nearest};
+  d.blocks.emplace_back(answers_table(r, result, answers));
+  d.blocks.emplace_back(budgets_table(r, result, answers.front()));
+  if (!found) add_infeasible(result, d);
+  d.blocks.emplace_back(report::Facts{
+      {{"proof", fmt::format("{}: {}", found ? "nothing in the space is better" : "nothing in the space is within tolerance",
+                             certificate_text(result.certificate))}}});
+  d.blocks.emplace_back(residual_table(r, answers.front()));
+  d.blocks.emplace_back(report::Heading{"Assumed (change with --loop, --align, --fix, --free, --gqa, "
+                                        "--square, --min-head, --expert-ratio)"});
+  d.blocks.emplace_back(assumptions(r, result));
+  std::string next = fmt::format("FLOPs under convention '{}' at context {}.", r.options.convention.name,
+                                 r.options.context);
+  if (written)
+    next += found ? " Next: isoloop check pairs.json in the folder written." : " Nothing was written.";
+  else
+    next += fmt::format(" Next: isoloop match {} -o DIR writes the configs and a pairs.json for "
+                        "isoloop check; --top 3 shows alternatives.", argument);
+  d.blocks.emplace_back(report::Paragraph{next, Tone::dim});
+  return d;
+}
+
+Json match_json(const solve::MatchRequest& r, const solve::MatchResult& result) {
+  Json j;
+  j["schema"] = "isoloop/match/v1";
+  j["baseline"] = arch_json(r.baseline);
+  j["convention"] = r.options.convention.name;
+  j["context_tokens"] = r.options.context;
+  for (std::size_t i = 0; i < result.budgets.size(); ++i) {
+    const std::string name = budget_label(result.budgets[i].budget);
+    j["budget"][name] = number(result.targets[i]);
+    j["tolerance"][name] = fraction(result.budgets[i].tolerance);
+  }
+  j["alignment"] = solve::alignment_text(r.alignment);
+  j["assumptions"] = result.assumptions;
+  for (const auto& [name, domain] : result.domains) j["domains"][name] = list_of(domain);
+  j["space"] = certificate_json(result.certificate);
+  j["optimal"] = true;
+  j["answers"] = Json::array();
+  for (const solve::MatchAnswer& a : result.answers) j["answers"].push_back(answer_json(r, result, a));
+  if (!result.answers.empty()) return j;
+  j["nearest"] = result.nearest ? answer_json(r, result, *result.nearest) : Json(nullptr);
+  j["binding"] = result.binding;
+  j["remedies"] = Json::array();
+  for (const solve::Remedy& remedy : result.remedies)
+    j["remedies"].push_back({{"kind", remedy.kind},
+                             {"option", remedy.option},
+                             {"answer", answer_json(r, result, remedy.answer)}});
+  return j;
+}
+
+std::map<std::string, std::string> match_files(const solve::MatchRequest& r,
+                                               const solve::MatchResult& result) {
+  PairFolder folder(r.options, result.budgets);
+  const std::string baseline = folder.add("baseline.json", r.baseline);
+  for (std::size_t i = 0; i < result.answers.size(); ++i)
+    folder.pair(fmt::format("answer {}", i + 1), baseline,
+                folder.add(fmt::format("answer-{}.json", i + 1), result.answers[i].architecture));
+  return folder.files();
+}
+
+}  // namespace isoloop::cli

@@ -1,0 +1,31 @@
+// How a match is shown: text, JSON, and files.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "isoloop/report.h"
+#include "isoloop/solve.h"
+
+namespace isoloop::cli {
+
+report::Document match_document(const solve::MatchRequest& request, const solve::MatchResult& result,
+                                const std::string& argument, bool written);
+nlohmann::ordered_json match_json(const solve::MatchRequest& request,
+                                  const solve::MatchResult& result);
+/// Baseline, answers and pairs.json by path.
+std::map<std::string, std::string> match_files(const solve::MatchRequest& request,
+                                               const solve::MatchResult& result);
+
+/// The points of the space, how many were visited and what cut off the rest.
+std::string certificate_text(const solve::Certificate& certificate);
+nlohmann::ordered_json certificate_json(const solve::Certificate& certificate);
+/// (value - baseline) / baseline of training FLOPs under every convention.
+std::vector<std::pair<std::string, Ratio>> residual_by_convention(const arch::Architecture& baseline,
+                                                                  const arch::Architecture& match,
+                                                                  const cost::Options& options);
+/// An architecture file as JSON, nested.
+nlohmann::ordered_json arch_json(const arch::Architecture& model);
+
+}  // namespace isoloop::cli

@@ -1,0 +1,287 @@
+// isoloop sweep: an ablation series, every member matched to the same baseline.
+//
+// Held by tests/cli/sweep_test.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json_writer.h"
+#include "cli/input.h"
+#include "cli/match_view.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/pair_folder.h"
+#include "cli/views.h"
+#include "isoloop/grid.h"
+#include "isoloop/space.h"
+
+namespace isoloop::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::Align;
+using report::Cell;
+using report::Tone;
+
+struct Flags {
+  std::string what, directory, spans, visits, depths, starts;
+  CountFlags count;
+  MatchFlags match;
+};
+
+/// One baseline with its members.
+struct Swept {
+  std::string sparsity;  // named sweeps only
+  std::vector<space::Member> members;
+  const arch::Architecture& baseline() const { return members.front().request.baseline; }
+};
+
+/// "0:12:2", "0:12" or "1,2,4".
+std::vector<std::int64_t> axis(const std::string& text, const std::string& option) {
+  std::vector<std::int64_t> values;
+  if (text.empty()) return values;
+  const std::vector<std::string> range = split(text, ':');
+  const auto whole = [&](const std::string& word) {
+    const Ratio value = parse_ratio(word, option);
+    constexpr std::int64_t most = 100'000;
+    if (!value.is_integer() || value < Ratio(0) || value > Ratio(most))
+      throw usage_error(fmt::format("'{}' is not a whole number from 0 to {}", word, most), option,
+                        "write low:high, low:high:step or a list, e.g. 0:12:2 or 2,4,8");
+    return value.num().to_int64();
+  };
+  if (range.size() == 1) {
+    for (const std::string& word : split(text, ',')) values.push_back(whole(word));
+    return values;
+  }
+  const std::int64_t low = whole(range[0]), high = whole(range[1]);
+  const std::int64_t step = range.size() > 2 ? whole(range[2]) : 1;
+  if (range.size() > 3 || step < 1 || low > high)
+    throw usage_error(fmt::format("'{}' is not a range", text), option,
+                      "write low:high or low:high:step, e.g. 0:12:2");
+  for (std::int64_t v = low; v <= high; v += step) values.push_back(v);
+  return values;
+}
+
+bool is_named(const std::string& what) {
+  const std::vector<std::string> names = space::sweep_names();
+  return std::find(names.begin(), names.end(), what) != names.end();
+}
+
+/// The grid's own request for a built-in baseline: named sweeps are asked as the paper did.
+solve::MatchRequest grid_request(const std::string& baseline) {
+  for (const std::string& name : grid::names()) {
+    const grid::Grid g = grid::load(name, "sweep");
+    for (const grid::Cell& cell : g.cells)
+      if (cell.baseline.architecture->name == baseline) return grid::request(g, cell);
+  }
+  throw internal_error("a named sweep without its baseline");
+}
+
+std::vector<Swept> named(const Flags& flags) {
+  if (!flags.spans.empty() || !flags.visits.empty() || !flags.depths.empty() || !flags.starts.empty())
+    throw usage_error(fmt::format("'{}' has its own shapes", flags.what), "--span, --visits, --depth, --start",
+                      "give a baseline instead to choose shapes");
+  const space::NamedSweep sweep = space::load_sweep(flags.what, "sweep");
+  std::vector<Swept> result;
+  for (const space::Series& series : sweep.series) {
+    solve::MatchRequest request = grid_request(series.baseline);
+    flags.match.apply(request);
+    if (flags.count.given()) request.options = flags.count.options();
+    Swept swept{series.sparsity, {}};
+    for (const auto& [shape, published] : series.members)
+      swept.members.push_back(space::member(request, shape, published));
+    result.push_back(std::move(swept));
+  }
+  return result;
+}
+
+std::vector<Swept> crossed(const Flags& flags, const Context& context) {
+  solve::MatchRequest request;
+  request.baseline = load(flags.what, context).architecture;
+  request.options = flags.count.options();
+  if (request.options.context == 0) request.options.context = request.baseline.context;
+  request.alignment = solve::parse_alignment("loose", "--align");
+  flags.match.apply(request);
+  space::Axes axes{axis(flags.depths, "--depth"), axis(flags.spans, "--span"),
+                   axis(flags.visits, "--visits"), {}, flags.starts == "all"};
+  if (!axes.all_starts) axes.starts = axis(flags.starts, "--start");
+  return {{"", space::members(request, axes)}};
+}
+
+void run_all(std::vector<Swept>& all, const Context& context) {
+  for (Swept& swept : all) {
+    const std::size_t n = swept.members.size();
+    space::run(swept.members, [&](std::size_t i) {
+      if (context.streams.err_is_terminal)
+        context.streams.err << fmt::format("\rmatching {} of {} ", i + 1, n) << std::flush;
+    });
+    if (context.streams.err_is_terminal) context.streams.err << "\r\033[K" << std::flush;
+  }
+}
+
+std::string sizes(const solve::MatchAnswer& a) {
+  const arch::Segment& s = a.architecture.segments.front();
+  const std::string heads = s.attention.kind == arch::AttentionKind::gqa
+                                ? fmt::format("{} × {} ({} kv)", s.attention.heads, s.attention.head_size,
+                                              s.attention.kv_heads)
+                                : fmt::format("{} (latent {})", s.attention.heads, s.attention.kv_rank);
+  return heads;
+}
+
+report::Table members_table(const Swept& swept) {
+  const bool published = swept.members.front().published.has_value();
+  report::Table table;
+  table.title = fmt::format("{}{}", swept.baseline().name,
+                            swept.sparsity.empty() ? "" : ", S = " + swept.sparsity);
+  table.columns = {{"member", "", Align::left}, {"loop", "", Align::left}, {"depth"}, {"executed"},
+                   {"hidden"}, {"heads", "", Align::left}, {"experts"}, {"expert size"}};
+  for (const solve::BudgetTolerance& b : swept.members.front().request.budgets)
+    table.columns.push_back({std::string(cost::name(b.budget).name)});
+  table.columns.push_back({"", "", Align::left});
+  if (published)
+    for (const char* title : {"paper: loss", "core", "completion"}) table.columns.push_back({title});
+  for (const space::Member& m : swept.members) {
+    std::vector<Cell> row = {m.name(), m.shape.span == 0 ? "none" : m.request.loop,
+                             std::to_string(m.shape.depth),
+                             std::to_string(m.shape.depth + (m.shape.visits - 1) * m.shape.span)};
+    if (const solve::MatchAnswer* a = m.best()) {
+      const auto moe = std::find_if(a->architecture.segments.begin(), a->architecture.segments.end(),
+                                    [](const arch::Segment& s) { return s.ffn.moe; });
+      const bool has = moe != a->architecture.segments.end();
+      row.insert(row.end(), {std::to_string(a->architecture.hidden), sizes(*a),
+                             has ? std::to_string(moe->ffn.experts) : "",
+                             std::to_string(has ? moe->ffn.expert_size : a->architecture.segments.front().ffn.size)});
+      for (std::size_t i = 0; i < a->mismatch.size(); ++i)
+        row.push_back({percent(a->mismatch[i], 3),
+                       abs(a->mismatch[i]) <= m.request.budgets[i].tolerance ? Tone::plain : Tone::bad});
+      row.push_back(m.within() ? Cell("ok", Tone::good) : Cell("nearest miss: " + m.result.binding, Tone::bad));
+    } else {
+      row.resize(table.columns.size() - (published ? 4 : 1));
+      row.push_back({"impossible", Tone::bad});
+    }
+    if (published)
+      row.insert(row.end(), {m.published->val_loss, m.published->core + " ± " + m.published->core_error,
+                             m.published->completion_loss});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Json member_json(const space::Member& m) {
+  Json j;
+  j["name"] = m.name();
+  j["depth"] = m.shape.depth;
+  j["span"] = m.shape.span;
+  j["visits"] = m.shape.visits;
+  j["loop"] = m.shape.span == 0 ? "none" : m.request.loop;
+  j["within_tolerance"] = m.within();
+  j["optimal"] = true;
+  j["space"] = certificate_json(m.result.certificate);
+  if (const solve::MatchAnswer* a = m.best()) {
+    j["arch"] = arch_json(a->architecture);
+    for (std::size_t i = 0; i < a->mismatch.size(); ++i)
+      j["mismatch"][std::string(cost::name(m.request.budgets[i].budget).name)] = fraction(a->mismatch[i]);
+    j["max_mismatch"] = fraction(a->largest);
+  }
+  if (!m.within()) j["binding"] = m.result.binding;
+  if (m.published)
+    j["published"] = {{"val_loss", m.published->val_loss}, {"dclm_core", m.published->core},
+                      {"dclm_core_se", m.published->core_error},
+                      {"dclm_completion", m.published->completion_loss}};
+  return j;
+}
+
+/// Configs, pairs.json, and one line per run for a launcher.
+std::map<std::string, std::string> files(const std::vector<Swept>& all, const std::string& markdown) {
+  PairFolder folder(all.front().members.front().request.options,
+                    all.front().members.front().request.budgets);
+  std::string runs;
+  const auto add = [&](const std::string& name, const arch::Architecture& model, const Json& extra) {
+    const std::string file = folder.add(fmt::format("configs/{}.json", name), model);
+    Json line = {{"name", name}, {"config", file}};
+    line.update(extra);
+    runs += line.dump() + '\n';
+    return file;
+  };
+  for (const Swept& swept : all) {
+    const std::string base = swept.baseline().name;
+    const std::string baseline = add(base, swept.baseline(), {{"role", "baseline"}});
+    for (const space::Member& m : swept.members)
+      if (m.within()) {
+        const std::string name = fmt::format("{}-{}", base, m.name());
+        const std::string file = add(name, m.best()->architecture,
+                                     {{"role", "member"}, {"depth", m.shape.depth}, {"span", m.shape.span},
+                                      {"visits", m.shape.visits}});
+        folder.pair(name, baseline, file);
+      }
+  }
+  folder.text("runs.jsonl", runs);
+  folder.text("README.md", markdown);
+  return folder.files();
+}
+
+std::string summary(const std::vector<Swept>& all) {
+  std::size_t within = 0, members = 0;
+  for (const Swept& swept : all)
+    for (const space::Member& m : swept.members) {
+      ++members;
+      within += m.within() ? 1 : 0;
+    }
+  return fmt::format("{} of {} members within tolerance ({}).", within, members,
+                     tolerance_text(all.front().members.front().request.budgets));
+}
+
+}  // namespace
+
+Action declare_sweep(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  std::string names;
+  for (const char* name : {"paper-span", "paper-depth", "paper-count"}) names += std::string(", ") + name;
+  app.add_option("BASELINE", flags->what, "File, - for stdin, built-in name, or a sweep of the paper" + names)->required();
+  app.add_option("--span", flags->spans, "Spans, e.g. 0:12:2 or 2,6")->type_name("LIST");
+  app.add_option("--visits", flags->visits, "Visits, e.g. 1:4")->type_name("LIST");
+  app.add_option("--depth", flags->depths, "Physical depths, e.g. 8,10,12")->type_name("LIST");
+  app.add_option("--start", flags->starts, "First looped layers, or all (default: centred)")->type_name("LIST|all");
+  app.add_option("-o,--directory", flags->directory, "Write configs, pairs.json and runs.jsonl into this new folder")
+      ->type_name("DIR");
+  flags->count.declare(app, "causal; smelt for the paper's");
+  flags->match.declare(app, " (default flops=1%,params=1%,kv=2%; 2% for the paper's)");
+  return [flags](Context& context) {
+    std::vector<Swept> all = is_named(flags->what) ? named(*flags) : crossed(*flags, context);
+    run_all(all, context);
+    Answer answer;
+    auto& blocks = answer.document.blocks;
+    blocks.emplace_back(report::Heading{"Sweep: " + flags->what});
+    for (const Swept& swept : all) blocks.emplace_back(members_table(swept));
+    blocks.emplace_back(report::Paragraph{summary(all), Tone::strong});
+    const solve::MatchRequest& r = all.front().members.front().request;
+    blocks.emplace_back(report::Paragraph{fmt::format("Every member is matched to its baseline under convention '{}', alignment {} ({}), and "
+                                          "proven optimal.", r.options.convention.name, r.alignment.name,
+                                          solve::alignment_text(r.alignment))});
+    if (is_named(flags->what))
+      blocks.emplace_back(report::Paragraph{"Losses: " + space::load_sweep(flags->what, "sweep").source + "."});
+    Json j;
+    j["schema"] = "isoloop/sweep/v1";
+    j["name"] = flags->what;
+    for (const Swept& swept : all) {
+      Json s;
+      s["baseline"] = arch_json(swept.baseline());
+      if (!swept.sparsity.empty()) s["sparsity"] = swept.sparsity;
+      for (const space::Member& m : swept.members) s["members"].push_back(member_json(m));
+      j["series"].push_back(std::move(s));
+    }
+    answer.json = json::pretty(j);
+    if (!flags->directory.empty())
+      write_folder(flags->directory, files(all, report::write(answer.document, report::Format::markdown)),
+                   context.common.force);
+    blocks.emplace_back(report::Paragraph{
+        flags->directory.empty()
+            ? fmt::format("Next: isoloop sweep {} -o DIR writes configs, pairs.json and runs.jsonl.", flags->what)
+            : fmt::format("Next: isoloop check {}/pairs.json", flags->directory),
+        Tone::dim});
+    return answer;
+  };
+}
+
+}  // namespace isoloop::cli

@@ -1,0 +1,82 @@
+// Documentation shows real output: every "$ isoloop ..." block of README.md and docs/*.md, and every
+// region between <!-- isoloop ... --> and <!-- end -->, is what the program prints.
+//
+// scripts/regen_docs sets ISOLOOP_REGEN=1, which rewrites the files instead of comparing.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "support/run_cli.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using isoloop::test::run_cli;
+using isoloop::test::words;
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Output of "isoloop ARGS [| head -N]"; with head, "..." stands for the rest.
+std::string output_of(const std::string& command) {
+  const std::size_t pipe = command.find(" | head -");
+  std::vector<std::string> args = words(command.substr(0, pipe));
+  args.erase(args.begin());
+  const auto ran = run_cli(args);
+  std::string text = ran.out + ran.err;
+  if (pipe == std::string::npos) return text;
+  std::istringstream lines(text);
+  std::string result, line;
+  const int most = std::stoi(command.substr(pipe + 9));
+  for (int i = 0; i < most && std::getline(lines, line); ++i) result += line + '\n';
+  return result + (lines.peek() == EOF ? "" : "...\n");
+}
+
+/// The document with every shown output made anew.
+std::string renewed(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out, line;
+  while (std::getline(lines, line)) {
+    out += line + '\n';
+    if (line.starts_with("$ isoloop")) {
+      out += output_of(line.substr(2));
+      while (std::getline(lines, line) && line != "```" && !line.starts_with("$ ")) continue;
+      out += line + '\n';
+      if (line.starts_with("$ isoloop")) FAIL("one command a block: " << line);
+    } else if (line.starts_with("<!-- isoloop ")) {
+      const std::string command = line.substr(5, line.rfind(" -->") - 5);
+      out += output_of(command);
+      while (std::getline(lines, line) && line != "<!-- end -->") continue;
+      out += line + '\n';
+    }
+  }
+  return out;
+}
+
+std::vector<fs::path> documents() {
+  const fs::path root = ISOLOOP_SOURCE_DIR;
+  std::vector<fs::path> result = {root / "README.md"};
+  for (const auto& entry : fs::directory_iterator(root / "docs"))
+    if (entry.path().extension() == ".md") result.push_back(entry.path());
+  return result;
+}
+
+TEST_CASE("documents show what the program prints") {
+  const bool regenerate = std::getenv("ISOLOOP_REGEN") != nullptr;
+  for (const fs::path& path : documents()) {
+    CAPTURE(path.string());
+    const std::string text = read(path);
+    const std::string now = renewed(text);
+    if (regenerate && now != text) std::ofstream(path, std::ios::binary) << now;
+    if (!regenerate) CHECK_MESSAGE(now == text, "run scripts/regen_docs");
+  }
+}
+
+}  // namespace
