@@ -1,5 +1,8 @@
-# Writes OUT, a C++ file holding every JSON file below ROOT as a string, sorted by path.
-file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.json)
+# Writes OUT, a C++ file holding every JSON file below ROOT, and every file of ROOT/templates
+# whatever its ending, as strings sorted by path.
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.json ${ROOT}/templates/*)
+list(FILTER files EXCLUDE REGEX "/__pycache__/")
+list(REMOVE_DUPLICATES files)
 list(SORT files)
 set(arrays "")
 set(rows "")

@@ -62,7 +62,7 @@ enum class Window {
   exact,    // exact mean of min(position, W)
   ignored,
   clipped,  // min(S, W)
-  band,     // W - W^2/(2S)
+  band,     // W - W^2/(2S); of chunks, half the sum of their squares over S
 };
 enum class EmbeddingWork { none, untied /* counted unless tied */, always };
 

@@ -67,6 +67,9 @@ struct Row {
   N cache{};   // KV elements per token and slot, every position kept
   Ratio cache_kept = 1;  // fraction of positions kept at the full context (sliding windows)
   bool cache_grows = true;  // false: bounded by a window
+
+  /// How often the parameters of one layer and visit are stored.
+  Ratio copies() const { return stored_per_visit ? layers * visits : layers; }
 };
 
 /// Exact counts with every dimension known. Throws Error (kind input) on overflow.

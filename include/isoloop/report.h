@@ -49,7 +49,7 @@ struct Paragraph {
   std::string text;
   Tone tone = Tone::plain;
 };
-/// "name  value" lines, aligned.
+/// "name  value" lines, aligned; long values go on below their beginning.
 struct Facts {
   std::vector<std::pair<std::string, Cell>> lines;
 };

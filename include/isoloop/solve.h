@@ -35,6 +35,7 @@ struct Rule {
     divides,  // x[a] divides x[b]: x[a] > 0 and x[b] is a multiple of it; 0 is one
     ratio,    // low * x[b] <= x[a] <= high * x[b]
     at_most,  // x[a] <= x[b]
+    product_ratio,  // low * x[c] <= x[a] * x[b] <= high * x[c]
   };
   Kind kind{};
   std::size_t a = 0, b = 0, c = 0;
@@ -99,8 +100,8 @@ struct Result {
 /// values overflow, Error (kind internal) if a coefficient is negative.
 Result search(const Problem& problem);
 
-/// The same optimum with less work: tries small caps first and widens them up to each measure's
-/// own cap. The certificate is that of the last pass.
+/// The same optimum with less work: tries small caps first, on what the first criterion compares,
+/// and widens them up to each measure's own cap. The certificate is that of the last pass.
 Result search_widening(const Problem& problem);
 
 // ---- Matching ----------------------------------------------------------------------------------
@@ -117,6 +118,12 @@ Unknown parse_unknown(std::string_view text, std::string_view where);
 struct Range {
   std::int64_t low = 0, high = 0, step = 1;
 };
+/// Most values of one unknown.
+inline constexpr std::int64_t max_values = 1'000'000;
+/// Smallest and largest value an unknown can be asked to take.
+Range limits(Unknown unknown);
+/// Matching unrolls what it finds layer by layer, so executed layers are bounded.
+inline constexpr std::int64_t max_executed_layers = 10'000;
 
 /// Multiples that sizes must have. Named ones are entries of data/alignments.json.
 struct Alignment {
@@ -133,6 +140,8 @@ struct BudgetTolerance {
   cost::Budget budget{};
   Ratio tolerance;
 };
+/// A relative tolerance from 0 to 1000 %, in steps of at least a billionth: "1%", "0.005", "1/300".
+Ratio parse_tolerance(std::string_view text, std::string_view where);
 
 struct MatchRequest {
   arch::Architecture baseline;
@@ -146,11 +155,12 @@ struct MatchRequest {
   std::optional<bool> square;                 // heads x head size == hidden; absent: as the baseline
   Ratio gqa_low = 1, gqa_high = 3;            // GQA ratio relative to the baseline's
   std::int64_t min_head_size = 32;
+  Ratio attention_ratio = 2;  // where not square: heads x head size / hidden within this factor
   Ratio expert_ratio = 2;                     // expert size / hidden within this factor
   std::vector<std::string> rank;              // empty: mismatch, sum, hidden, experts
   std::size_t top = 1;
   std::int64_t tensor_parallel = 1, expert_parallel = 1, pipeline_parallel = 1;
-  bool remedies = true;  // look for the smallest changes when nothing is within tolerance
+  bool remedies = true;  // and for the smallest changes that would help
 };
 
 struct MatchAnswer {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <istream>
+#include <new>
 #include <ostream>
 
 #include "cli/command.h"
@@ -59,58 +61,143 @@ OutputFormat parse_format(const Command& command, const std::string& text) {
   throw unknown_name(ErrorKind::usage, "format", text, known, "--format");
 }
 
-/// CLI11's complaint as ours: an unknown option or command gets the nearest known one.
+std::string shown_name(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().back();
+}
+
+/// The option a complaint of CLI11 is about, by the name it puts first; null if none.
+const CLI::Option* option_of(const CLI::App& command, const std::string& message) {
+  const CLI::Option* found = nullptr;
+  std::size_t longest = 0;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : {option->get_name(), option->get_lnames().empty() ? option->get_name() : option->get_lnames().back()})
+      if (message.starts_with(name) && name.size() > longest) {
+        found = option;
+        longest = name.size();
+      }
+  return found;
+}
+
+/// An option or argument that no command knows, or not this one.
+Error unexpected(const CLI::App& app, const CLI::App& command, const std::string& extra,
+                 const std::string& where) {
+  if (!extra.starts_with("-") || extra == "-") {
+    if (&command != &app)
+      return usage_error(fmt::format("'{}' was not expected", extra), where,
+                         fmt::format("see isoloop {} --help", where));
+    std::vector<std::string> known;
+    for (const Command& c : commands()) known.emplace_back(c.name);
+    return unknown_name(ErrorKind::usage, "command", extra, known, where);
+  }
+  const std::string name = extra.substr(0, extra.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
+  const std::string near = nearest(name, known);
+  if (near.empty() && &command == &app)
+    return usage_error(fmt::format("unknown option '{}'", name), where,
+                       "options follow the command: isoloop COMMAND --help lists them");
+  if (near.empty())
+    return usage_error(fmt::format("unknown option '{}'", name), where,
+                       fmt::format("isoloop {} --help lists the options", where));
+  return unknown_name(ErrorKind::usage, "option", name, known, where);
+}
+
+/// CLI11's complaint as ours: where, what, what instead.
 Error translate(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   for (const CLI::App* sub : app.get_subcommands()) command = sub;
   const std::string where = command == &app ? "" : command->get_name();
+  const std::string help = fmt::format("see isoloop {}--help", where.empty() ? "" : where + " ");
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::vector<std::string> rest = command->remaining(true);
-    const std::string extra = rest.empty() ? "" : rest.front();
-    std::vector<std::string> known;
-    if (extra.starts_with("-")) {
-      for (const CLI::Option* option : command->get_options())
-        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-      return unknown_name(ErrorKind::usage, "option", extra.substr(0, extra.find('=')), known, where);
-    }
-    if (command != &app)
-      return usage_error(fmt::format("'{}' was not expected", extra), where,
-                         fmt::format("see isoloop {} --help", where));
-    for (const Command& c : commands()) known.emplace_back(c.name);
-    return unknown_name(ErrorKind::usage, "command", extra, known, where);
+    // What the program itself did not take came before the command.
+    std::vector<std::string> rest = app.remaining(false);
+    if (!rest.empty()) return unexpected(app, app, rest.front(), "");
+    rest = command->remaining(false);
+    return unexpected(app, *command, rest.empty() ? "" : rest.front(), where);
   }
-  std::string message = error.what();
-  return usage_error(message, where, fmt::format("see isoloop {}--help", where.empty() ? "" : where + " "));
+  const std::string message = error.what();
+  const CLI::Option* option = option_of(*command, message);
+  if (option == nullptr) return usage_error(message, where, help);
+  const std::string name = shown_name(*option);
+  const bool several = option->count() > 1 && option->get_items_expected_max() == 1;
+  if (option->get_positional()) return usage_error(fmt::format("{} is missing", name), where, help);
+  if (several) return usage_error("is given more than once", name, "keep one of them");
+  if (option->get_items_expected_max() == 0) return usage_error("takes no value", name, help);
+  return usage_error("has no value", name, help);
+}
+
+/// An option that is given says something: "" is a variable that was not set.
+void refuse_empty(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_items_expected_max() > 0)
+      for (const std::string& value : option->results())
+        if (value.empty())
+          throw usage_error("is empty", shown_name(*option),
+                            fmt::format("see isoloop {} --help", command.get_name()));
+}
+
+/// Refuses a command whose answer could not be delivered before it starts.
+void check_targets(const CLI::App& command, const Common& common) {
+  std::string folder;
+  if (const CLI::Option* option = command.get_option_no_throw("--directory"); option && option->count() > 0)
+    folder = option->results().front();
+  if (!common.output.empty()) check_file(common.output, common.force);
+  if (!folder.empty()) check_folder(folder, common.force);
+  const auto plain = [](const std::string& path) {
+    return std::filesystem::path(path).lexically_normal().lexically_relative(".").string();
+  };
+  if (!common.output.empty() && !folder.empty() && plain(common.output) == plain(folder))
+    throw usage_error("is also the folder to write", "--output", "give the file another name");
 }
 
 struct Parsed {
   const Command* command = nullptr;
+  CLI::App* sub = nullptr;
   Action action;
   Common common;
   std::string format = "text";
 };
 
 ExitCode execute(Parsed& parsed, const Streams& streams) {
+  refuse_empty(*parsed.sub);
   parsed.common.format = parse_format(*parsed.command, parsed.format);
+  check_targets(*parsed.sub, parsed.common);
   Context context{streams, parsed.common};
   const Answer answer = parsed.action(context);
   write_answer(answer, context);
   return answer.exit;
 }
 
+/// CLI11's help in the words of the rest of the program.
+void set_words(CLI::App& app) {
+  const auto formatter = app.get_formatter();
+  formatter->column_width(32);
+  formatter->label("REQUIRED", "");
+  formatter->label("TEXT", "");
+  formatter->label("Positionals", "Arguments");
+  formatter->label("SUBCOMMAND", "COMMAND");
+  app.set_help_flag("-h,--help", "This help");
+  app.set_version_flag("--version", std::string("isoloop ") + ISOLOOP_VERSION, "Version");
+}
+
 ExitCode parse_and_run(std::vector<std::string> args, const Streams& streams) {
   CLI::App app("Equal-cost looped Mixture-of-Experts transformers: count, match, prove.", "isoloop");
-  app.set_version_flag("--version", std::string("isoloop ") + ISOLOOP_VERSION);
+  set_words(app);
   app.require_subcommand(0, 1);
-  app.get_formatter()->column_width(36);
+  app.footer("isoloop COMMAND --help explains a command and shows an example.");
   std::vector<Parsed> parsed(commands().size());
   for (std::size_t i = 0; i < commands().size(); ++i) {
     const Command& command = commands()[i];
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->footer(fmt::format("Example:\n  {}", command.example));
+    sub->group("Commands");
     parsed[i].command = &command;
+    parsed[i].sub = sub;
     parsed[i].action = command.declare(*sub);
     declare_common(*sub, command, parsed[i].common, parsed[i].format);
+    for (CLI::Option* option : sub->get_options())
+      if (option->get_items_expected_max() == 0) option->disable_flag_override();
   }
   try {
     std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
@@ -121,24 +208,62 @@ ExitCode parse_and_run(std::vector<std::string> args, const Streams& streams) {
   } catch (const CLI::ParseError& error) {
     throw translate(app, error);
   }
-  for (std::size_t i = 0; i < commands().size(); ++i)
-    if (app.got_subcommand(std::string(commands()[i].name))) return execute(parsed[i], streams);
+  for (Parsed& each : parsed)
+    if (each.sub->parsed()) return execute(each, streams);
   streams.out << first_screen;
   return ExitCode::done;
+}
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none, or with a control
+/// character.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first < 0x20 || first == 0x7F ? 0 : 1;
+  const std::size_t length = first >= 0xF5 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  return first == 0xC2 && byte(1) < 0xA0 ? 0 : length;
+}
+
+/// Text for a terminal: control characters and broken UTF-8 from files or arguments are shown, not
+/// obeyed.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_length(text.substr(i));
+    if (length == 0)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    else
+      out += text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
+std::string error_text(const Error& error) {
+  std::string text = "isoloop: ";
+  if (!error.where.empty()) text += printable(error.where) + ": ";
+  text += printable(error.message) + "\n";
+  if (!error.hint.empty()) text += "  hint: " + printable(error.hint) + "\n";
+  return text;
 }
 
 }  // namespace
 
 void Context::warn(std::string_view text) const {
-  if (!common.quiet) streams.err << "isoloop: warning: " << text << '\n';
+  if (!common.quiet) streams.err << "isoloop: warning: " << printable(text) << '\n';
 }
 
 ExitCode run(const std::vector<std::string>& args, const Streams& streams) {
   try {
     return parse_and_run(args, streams);
   } catch (const Error& error) {
-    streams.err << "isoloop: " << error.what() << '\n';
+    streams.err << error_text(error);
     return error.kind == ErrorKind::internal ? ExitCode::internal : ExitCode::usage;
+  } catch (const std::bad_alloc&) {
+    streams.err << error_text(usage_error("not enough memory", "", "narrow the ranges of --free"));
+    return ExitCode::usage;
   } catch (const std::exception& error) {
     streams.err << "isoloop: internal fault: " << error.what() << '\n';
     return ExitCode::internal;

@@ -4,6 +4,8 @@
 // Held by tests/cli/check_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -42,21 +44,38 @@ std::string failure_text(const pairs::PairCheck& pair, const pairs::BudgetCheck&
   return text + "; " + moved_text(b);
 }
 
+std::string sentence_of_all(std::size_t pairs) {
+  return pairs == 1 ? "the pair is within tolerance." : fmt::format("all {} pairs are within tolerance.", pairs);
+}
+
+/// Every budget that some pair has, in the order of the budgets' table.
+std::vector<std::string> budgets_of(const std::vector<pairs::PairCheck>& checks) {
+  std::vector<std::string> result;
+  for (const std::string& name : cost::budget_names())
+    for (const pairs::PairCheck& pair : checks)
+      if ((result.empty() || result.back() != name) &&
+          std::any_of(pair.budgets.begin(), pair.budgets.end(),
+                      [&](const pairs::BudgetCheck& b) { return budget_name(b) == name; }))
+        result.push_back(name);
+  return result;
+}
+
 report::Document document(const std::vector<pairs::PairCheck>& checks, bool ok, bool updated) {
   report::Document d;
   report::Table table;
   table.columns = {{"pair", "", Align::left}, {"", "", Align::left}};
-  for (const pairs::BudgetCheck& b : checks.front().budgets) table.columns.push_back({budget_name(b)});
+  const std::vector<std::string> budgets = budgets_of(checks);
+  for (const std::string& budget : budgets) table.columns.push_back({budget});
   table.columns.push_back({"tolerance", "", Align::left});
   for (const pairs::PairCheck& pair : checks) {
     std::vector<Cell> row = {pair.name, pair.ok ? Cell("ok", Tone::good) : Cell("FAIL", Tone::bad)};
     std::string tolerance;
+    row.resize(row.size() + budgets.size());
     for (const pairs::BudgetCheck& b : pair.budgets) {
-      row.push_back({percent(b.mismatch, 3), b.ok ? Tone::plain : Tone::bad});
+      const auto at = std::find(budgets.begin(), budgets.end(), budget_name(b)) - budgets.begin();
+      row[2 + static_cast<std::size_t>(at)] = {percent(b.mismatch, 3), b.ok ? Tone::plain : Tone::bad};
       tolerance += fmt::format("{}{} %", tolerance.empty() ? "" : ", ", decimal(b.tolerance * Ratio(100), 2));
     }
-    while (row.size() + 1 < table.columns.size()) row.emplace_back("");
-    row.resize(table.columns.size() - 1);
     row.emplace_back(tolerance);
     table.rows.push_back(std::move(row));
   }
@@ -66,8 +85,10 @@ report::Document document(const std::vector<pairs::PairCheck>& checks, bool ok, 
       if (!b.ok)
         d.blocks.emplace_back(report::Paragraph{fmt::format("{}: {}", pair.name, failure_text(pair, b)), Tone::bad});
   const auto failed = std::count_if(checks.begin(), checks.end(), [](const auto& p) { return !p.ok; });
-  std::string last = ok ? fmt::format("All {} pairs are within tolerance.", checks.size())
-                        : fmt::format("{} of {} pairs are out of budget.", failed, checks.size());
+  std::string last = ok ? sentence_of_all(checks.size())
+                        : fmt::format("{} of {} pairs {} out of budget.", failed, checks.size(),
+                                      failed == 1 ? "is" : "are");
+  last.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(last.front())));
   if (updated) last += " The manifest now records the present counts.";
   d.blocks.emplace_back(report::Paragraph{last, ok ? Tone::good : Tone::bad});
   return d;
@@ -150,16 +171,32 @@ std::string github_text(const std::string& text, bool property) {
   return out;
 }
 
-std::string github(const std::vector<pairs::PairCheck>& checks, const std::filesystem::path& folder) {
+/// A file named in a manifest; relative names start at the manifest's folder.
+std::filesystem::path path_of(const std::string& manifest, const std::string& file) {
+  return (std::filesystem::path(manifest).parent_path() / file).lexically_normal();
+}
+
+arch::Architecture open_named(const std::string& manifest, const std::string& file,
+                              const Context& context) {
+  try {
+    return load_file(path_of(manifest, file).string(), context).architecture;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::usage) throw;
+    throw Error(error.kind, error.message, error.where,
+                fmt::format("it is named in {}; names are relative to that file", manifest));
+  }
+}
+
+std::string github(const std::vector<pairs::PairCheck>& checks, const std::string& manifest) {
   std::string out;
   for (const pairs::PairCheck& pair : checks)
     for (const pairs::BudgetCheck& b : pair.budgets)
       if (!b.ok)
         out += fmt::format("::error file={},title={}::{}\n",
-                           github_text((folder / pair.match).lexically_normal().string(), true),
+                           github_text(path_of(manifest, pair.match).string(), true),
                            github_text(pair.name + " out of budget", true),
                            github_text(failure_text(pair, b), false));
-  if (out.empty()) out = fmt::format("::notice title=isoloop check::all {} pairs are within tolerance\n", checks.size());
+  if (out.empty()) out = fmt::format("::notice title=isoloop check::{}\n", sentence_of_all(checks.size()));
   return out;
 }
 
@@ -171,21 +208,24 @@ Action declare_check(CLI::App& app) {
   app.add_flag("--update", flags->update, "Record the present counts in the manifest");
   return [flags](Context& context) {
     const pairs::Manifest manifest =
-        pairs::from_json(read_text(flags->manifest, context), flags->manifest);
-    const std::filesystem::path folder = std::filesystem::path(flags->manifest).parent_path();
+        pairs::from_json(read_text(flags->manifest, context),
+                         flags->manifest == "-" ? "standard input" : flags->manifest);
+    if (flags->update && flags->manifest == "-")
+      throw usage_error("standard input cannot be updated", "--update", "name the manifest's file");
     std::map<std::string, arch::Architecture> opened;  // a baseline often serves several pairs
     const auto open = [&](const std::string& file) {
       if (const auto at = opened.find(file); at != opened.end()) return at->second;
-      return opened[file] = load((folder / file).string(), context).architecture;
+      return opened[file] = open_named(flags->manifest, file, context);
     };
-    const std::vector<pairs::PairCheck> checks = pairs::check(manifest, open);
+    const std::vector<pairs::PairCheck> checks =
+        about(flags->manifest, [&] { return pairs::check(manifest, open); });
     const bool ok = std::all_of(checks.begin(), checks.end(), [](const auto& p) { return p.ok; });
     if (flags->update) write_file(flags->manifest, pairs::to_json(pairs::record(manifest, open)), true);
     Answer answer;
     answer.exit = ok ? ExitCode::done : ExitCode::no;
     answer.document = document(checks, ok, flags->update);
     answer.json = json::pretty(check_json(checks, ok));
-    answer.other = {{OutputFormat::junit, junit(checks)}, {OutputFormat::github, github(checks, folder)}};
+    answer.other = {{OutputFormat::junit, junit(checks)}, {OutputFormat::github, github(checks, flags->manifest)}};
     return answer;
   };
 }

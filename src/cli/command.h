@@ -60,6 +60,7 @@ Action declare_match(CLI::App& app);
 Action declare_check(CLI::App& app);
 Action declare_grid(CLI::App& app);
 Action declare_sweep(CLI::App& app);
+Action declare_emit(CLI::App& app);
 Action declare_import(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_completion(CLI::App& app);

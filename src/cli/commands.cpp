@@ -8,7 +8,7 @@ namespace isoloop::cli {
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"count", "Parameters, FLOPs per token, KV cache and memory of architectures",
-       "isoloop count qwen3-30b-a3b mixtral-8x7b-v0.1 --convention all", declare_count},
+       "isoloop count qwen3-30b-a3b mixtral-8x7b --convention all", declare_count},
       {"explain", "The same as formulas, with letters and with numbers",
        "isoloop explain smelt-200m-e192", declare_explain},
       {"match", "The looped architecture nearest in cost to a baseline, with proof",
@@ -19,9 +19,11 @@ const std::vector<Command>& commands() {
        "isoloop grid smelt", declare_grid},
       {"sweep", "An ablation series over span, visits, depth or start, each member matched",
        "isoloop sweep smelt-200m-e192 --span 0:12:2", declare_sweep},
-      {"import", "A foreign config (Hugging Face config.json) as an isoloop file",
+      {"emit", "A ready-to-train directory for a trainer",
+       "isoloop emit smelt-200m-e192 --to hf --vocab 32000 -o run", declare_emit},
+      {"import", "A foreign config (Hugging Face, Megatron-LM) as an isoloop file",
        "isoloop import config.json --output model.json", declare_import},
-      {"list", "Built-in models, grids, conventions, alignments, budgets, families",
+      {"list", "Built-in models, grids, conventions, alignments, budgets, families, targets",
        "isoloop list conventions", declare_list},
       {"completion", "Shell completion for bash, zsh or fish", "isoloop completion bash",
        declare_completion},

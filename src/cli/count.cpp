@@ -38,8 +38,8 @@ Json row_json(const cost::Row<Ratio>& row, const cost::Options& options) {
   if (!row.segment.empty()) j["segment"] = row.segment;
   j["layers"] = number(row.layers);
   j["visits"] = number(row.visits);
-  j["stored_params"] = number(row.layers * row.params);
-  j["active_params"] = number(row.layers * row.active);
+  j["stored_params"] = number(row.copies() * row.params);
+  j["active_params"] = number(row.copies() * row.active);
   j["macs_per_token_forward"] = number(row.layers * row.visits * row.macs);
   j["macs_per_token_backward"] = number(Ratio(2) * row.layers * row.backward_visits * row.macs);
   j["train_flops_per_token"] = number(cost::contribution(row, cost::Budget::flops, options));
@@ -137,7 +137,7 @@ report::Table rows_table(const Counted& x) {
                    {"train FLOPs", "per token"}};
   for (const cost::Row<Ratio>& row : x.count.rows)
     table.rows.push_back({row.name, row.segment, grouped(row.layers), grouped(row.visits),
-                          grouped(row.layers * row.params),
+                          grouped(row.copies() * row.params),
                           grouped(row.layers * row.visits * row.macs),
                           grouped(cost::contribution(row, cost::Budget::flops, x.options))});
   return table;
@@ -247,7 +247,7 @@ Counted count_one(const std::string& argument, const Flags& flags, const cost::O
   x.loaded.architecture = looped(x.loaded.architecture, flags.loop);
   x.options = options;
   if (x.options.context == 0) x.options.context = x.loaded.architecture.context;
-  x.count = cost::count(x.loaded.architecture, x.options);
+  x.count = about(argument, [&] { return cost::count(x.loaded.architecture, x.options); });
   if (!all) return x;
   for (const convention::Convention& c : convention::all()) {
     cost::Options other = x.options;

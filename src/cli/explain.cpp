@@ -44,7 +44,7 @@ std::vector<Line> lines(const cost::Explanation& e, const cost::Options& options
   std::vector<Line> result;
   const bool counted = e.part != convention::Part::softmax ||
                        options.convention.mac_weight[static_cast<std::size_t>(e.part)] != Ratio(0);
-  const Ratio params = e.row.layers * e.row.params, macs = e.row.layers * e.row.visits * e.row.macs;
+  const Ratio params = e.row.copies() * e.row.params, macs = e.row.layers * e.row.visits * e.row.macs;
   const bool one_map = e.params_letters == e.macs_letters;
   if (!e.params_letters.empty()) {
     result.push_back({e.params_letters, e.params_numbers, e.row.params, params, {}, {}});
@@ -137,8 +137,8 @@ Action declare_explain(CLI::App& app) {
     cost::Options options = flags->count.options();
     const arch::Architecture model = looped(load(flags->model, context).architecture, flags->loop);
     if (options.context == 0) options.context = model.context;
+    const cost::Count c = about(flags->model, [&] { return cost::count(model, options); });
     const std::vector<cost::Explanation> rows = cost::explain(model, options);
-    const cost::Count c = cost::count(model, options);
     Answer answer;
     auto& blocks = answer.document.blocks;
     blocks.emplace_back(report::Heading{model.name});

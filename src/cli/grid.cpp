@@ -48,8 +48,7 @@ solve::MatchRequest request_of(const Flags& flags, const grid::Grid& grid, const
   flags.match.apply(r);
   // Whatever the alignment, a dense cell needs expert counts in steps of 1.
   if (dense_experts == 1) r.alignment.experts = 1;
-  if (flags.count.given()) r.options = flags.count.options();
-  if (r.options.context == 0) r.options.context = grid.options.context;
+  r.options = flags.count.over(r.options);
   return r;
 }
 
@@ -230,6 +229,8 @@ Action declare_grid(CLI::App& app) {
   flags->match.declare(app, " (default 2% for all three)");
   return [flags](Context& context) {
     const grid::Grid grid = grid::load(flags->name, "grid");
+    if (flags->compare && !flags->directory.empty())
+      throw usage_error("--compare writes no folder", "-o", "leave one of the two out");
     if (flags->compare)
       return compare_grid(grid, [&](const grid::Cell& cell, const solve::Alignment& alignment) {
         solve::MatchRequest r = request_of(*flags, grid, cell);

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <istream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <system_error>
 
 #include "isoloop/grid.h"
 
@@ -62,6 +62,21 @@ Loaded load_built_in(const std::string& name, const Context& context) {
   throw error;
 }
 
+std::string read_all(std::istream& in, const std::string& shown) {
+  constexpr std::size_t largest = 64 << 20, block = 1 << 16;
+  std::string text;
+  while (in && text.size() <= largest) {
+    const std::size_t size = text.size();
+    text.resize(size + block);
+    in.read(text.data() + size, static_cast<std::streamsize>(block));
+    text.resize(size + static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) throw usage_error("cannot be read to its end", shown, "check the file and its disk");
+  if (text.size() > largest)
+    throw usage_error("is larger than 64 MiB", shown, "a configuration has a few kilobytes");
+  return text;
+}
+
 }  // namespace
 
 std::vector<BuiltIn> built_in_models() {
@@ -83,28 +98,30 @@ std::vector<BuiltIn> built_in_models() {
 }
 
 std::string read_text(const std::string& path, const Context& context) {
-  if (path == "-")
-    return {std::istreambuf_iterator<char>(context.streams.in), std::istreambuf_iterator<char>()};
+  if (path == "-") return read_all(context.streams.in, "standard input");
   std::error_code code;
-  if (std::filesystem::is_directory(path, code))
-    throw usage_error("is a folder", path, "name a file");
+  if (std::filesystem::is_directory(path, code)) throw usage_error("is a folder", path, "name a file");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) throw usage_error("cannot be read", path, "check that the file exists and is readable");
-  return text.str();
+  if (!file)
+    throw usage_error(fmt::format("cannot be read: {}", std::generic_category().message(errno)), path,
+                      "name a file that exists and is readable; isoloop list models shows the built-in models");
+  return read_all(file, path);
 }
 
 Loaded load(const std::string& argument, const Context& context) {
-  std::error_code code;
-  const bool looks_like_path = argument == "-" || argument.find('/') != std::string::npos ||
-                               argument.ends_with(".json") ||
-                               std::filesystem::exists(argument, code);
+  std::error_code code;  // a link to nothing is a path, too
+  const bool looks_like_path =
+      argument == "-" || argument.find('/') != std::string::npos || argument.ends_with(".json") ||
+      std::filesystem::exists(std::filesystem::symlink_status(argument, code));
   if (!looks_like_path) return load_built_in(argument, context);
-  const std::string shown = argument == "-" ? "standard input" : argument;
-  const std::string text = read_text(argument, context);
-  const std::string name = argument == "-" ? "stdin" : stem(argument);
-  return from_import(formats::read(text, shown, name), context, shown);
+  if (argument != "-") return load_file(argument, context);
+  const std::string shown = "standard input";
+  return from_import(formats::read(read_text("-", context), shown, "stdin"), context, shown);
+}
+
+Loaded load_file(const std::string& path, const Context& context) {
+  return from_import(formats::read(read_text(path, context), path, stem(path)), context, path);
 }
 
 }  // namespace isoloop::cli

@@ -26,7 +26,21 @@ struct Loaded {
 
 /// Reads an ARCH argument; warnings of the reader go to stderr.
 Loaded load(const std::string& argument, const Context& context);
-/// Whole text of a file, or of stdin for "-". Throws Error (kind usage) if it cannot be read.
+/// Reads a file, whatever its name looks like.
+Loaded load_file(const std::string& path, const Context& context);
+/// Whole text of a file, or of stdin for "-". Throws Error (kind usage) if it cannot be read, or is
+/// far larger than any configuration.
 std::string read_text(const std::string& path, const Context& context);
+
+/// Runs `f`; an Error of it that names no place (an overflow, say) is about `where`.
+template <class F>
+auto about(const std::string& where, F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (!error.where.empty() || error.kind == ErrorKind::internal) throw;
+    throw Error(error.kind, error.message, where, error.hint);
+  }
+}
 
 }  // namespace isoloop::cli

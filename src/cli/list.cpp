@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "isoloop/grid.h"
+#include "isoloop/space.h"
 
 namespace isoloop::cli {
 namespace {
@@ -66,17 +67,45 @@ Listing list_unknowns() {
   return l;
 }
 
+Listing list_sweeps() {
+  Listing l{{"name", "title", "source"}, {}};
+  for (const std::string& name : space::sweep_names()) {
+    const space::NamedSweep sweep = space::load_sweep(name, "list");
+    l.rows.push_back({sweep.name, sweep.title, sweep.source});
+  }
+  return l;
+}
+
 Listing list_families() {
   Listing l{{"Hugging Face model_type"}, {}};
   for (const std::string& family : formats::hf_families()) l.rows.push_back({family});
   return l;
 }
 
+/// What each target can say, feature by feature.
+Listing list_targets() {
+  Listing l{{"feature"}, {}};
+  std::vector<std::string> read_back = {"can be imported again"};
+  for (const formats::Target& target : formats::targets()) {
+    l.titles.emplace_back(target.name);
+    read_back.emplace_back(target.readable ? "yes" : "no");
+  }
+  for (std::size_t i = 0; i < formats::feature_count; ++i) {
+    const auto feature = static_cast<formats::Feature>(i);
+    std::vector<std::string> row = {std::string(formats::name(feature).name)};
+    for (const formats::Target& target : formats::targets())
+      row.emplace_back(target.can_say(feature) ? "yes" : "no");
+    l.rows.push_back(std::move(row));
+  }
+  l.rows.push_back(std::move(read_back));
+  return l;
+}
+
 const std::vector<std::pair<std::string, Listing (*)()>>& lists() {
   static const std::vector<std::pair<std::string, Listing (*)()>> table = {
-      {"models", list_models},         {"grids", list_grids},     {"conventions", list_conventions},
+      {"models", list_models},         {"grids", list_grids},     {"sweeps", list_sweeps},     {"conventions", list_conventions},
       {"alignments", list_alignments}, {"budgets", list_budgets}, {"unknowns", list_unknowns},
-      {"families", list_families}};
+      {"families", list_families},     {"targets", list_targets}};
   return table;
 }
 
@@ -91,17 +120,20 @@ std::string choices() {
 Action declare_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
   app.add_option("WHAT", *what, choices())->required();
-  return [what](Context&) {
+  return [what](Context& context) {
     std::vector<std::string> known;
     for (const auto& [name, make] : lists()) {
       known.push_back(name);
       if (name != *what) continue;
       const Listing listing = make();
       report::Table table;
-      for (const std::string& title : listing.titles) table.columns.push_back({title, "", Align::left});
+      // Sources are whole sentences; on a terminal they would push the lines apart.
+      const bool shorter = context.common.format == OutputFormat::text && listing.titles.back() == "source";
+      const std::size_t columns = listing.titles.size() - (shorter ? 1 : 0);
+      for (std::size_t i = 0; i < columns; ++i) table.columns.push_back({listing.titles[i], "", Align::left});
       Json items = Json::array();
       for (const auto& row : listing.rows) {
-        table.rows.emplace_back(row.begin(), row.end());
+        table.rows.emplace_back(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(columns));
         Json item;
         for (std::size_t i = 0; i < row.size(); ++i) {
           std::string key = listing.titles[i];
@@ -112,6 +144,9 @@ Action declare_list(CLI::App& app) {
       }
       Answer answer;
       answer.document.blocks.emplace_back(std::move(table));
+      if (shorter)
+        answer.document.blocks.emplace_back(report::Paragraph{
+            fmt::format("Sources: isoloop list {} --format md", *what), report::Tone::dim});
       answer.json = json::pretty(Json{{"schema", "isoloop/list/v1"}, {*what, std::move(items)}});
       return answer;
     }

@@ -43,7 +43,7 @@ Action declare_match(CLI::App& app) {
       ->type_name("DIR");
   return [flags](Context& context) {
     const solve::MatchRequest request = request_of(*flags, context);
-    const solve::MatchResult result = solve::match(request);
+    const solve::MatchResult result = about(flags->model, [&] { return solve::match(request); });
     Answer answer;
     answer.exit = result.answers.empty() ? ExitCode::no : ExitCode::done;
     answer.document = match_document(request, result, flags->model, !flags->directory.empty());

@@ -4,6 +4,7 @@
 #include "cli/match_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -91,8 +92,7 @@ report::Table answers_table(const solve::MatchRequest& r, const solve::MatchResu
   return table;
 }
 
-report::Table budgets_table(const solve::MatchRequest& r, const solve::MatchResult& result,
-                            const solve::MatchAnswer& a) {
+report::Table budgets_table(const solve::MatchResult& result, const solve::MatchAnswer& a) {
   report::Table table;
   table.columns = {{"budget", "", Align::left}, {"baseline"}, {a.within ? "answer 1" : "nearest miss"},
                    {"mismatch"}, {"tolerance"}, {"what", "", Align::left}};
@@ -104,13 +104,21 @@ report::Table budgets_table(const solve::MatchRequest& r, const solve::MatchResu
                           decimal(result.budgets[i].tolerance * Ratio(100), 2) + " %",
                           std::string(b.meaning)});
   }
-  (void)r;
   return table;
+}
+
+/// "1, 2, 4, 8, 16", shortened where it is long.
+std::string irregular(const std::vector<std::int64_t>& values) {
+  constexpr std::ptrdiff_t shown = 8;
+  if (std::ssize(values) <= shown) return fmt::format("{}", fmt::join(values, ", "));
+  return fmt::format("{}, …, {}", fmt::join(values.begin(), values.begin() + shown - 1, ", "), values.back());
 }
 
 std::string list_of(const std::vector<std::int64_t>& values) {
   if (values.size() == 1) return std::to_string(values.front());
   const std::int64_t step = values[1] - values[0];
+  for (std::size_t i = 2; i < values.size(); ++i)
+    if (values[i] - values[i - 1] != step) return irregular(values);
   return fmt::format("{}–{}{}", values.front(), values.back(),
                      step == 1 ? "" : fmt::format(" step {}", step));
 }
@@ -220,19 +228,21 @@ report::Document match_document(const solve::MatchRequest& r, const solve::Match
   const std::vector<solve::MatchAnswer> answers =
       found ? result.answers : std::vector<solve::MatchAnswer>{*result.nearest};
   d.blocks.emplace_back(answers_table(r, result, answers));
-  d.blocks.emplace_back(budgets_table(r, result, answers.front()));
+  d.blocks.emplace_back(budgets_table(result, answers.front()));
   if (!found) add_infeasible(result, d);
   d.blocks.emplace_back(report::Facts{
       {{"proof", fmt::format("{}: {}", found ? "nothing in the space is better" : "nothing in the space is within tolerance",
                              certificate_text(result.certificate))}}});
   d.blocks.emplace_back(residual_table(r, answers.front()));
   d.blocks.emplace_back(report::Heading{"Assumed (change with --loop, --align, --fix, --free, --gqa, "
-                                        "--square, --min-head, --expert-ratio)"});
+                                        "--square, --attention-ratio, --min-head, --expert-ratio)"});
   d.blocks.emplace_back(assumptions(r, result));
   std::string next = fmt::format("FLOPs under convention '{}' at context {}.", r.options.convention.name,
                                  r.options.context);
-  if (written)
-    next += found ? " Next: isoloop check pairs.json in the folder written." : " Nothing was written.";
+  if (!found)
+    next += written ? " Nothing was written." : "";
+  else if (written)
+    next += " Next: isoloop check pairs.json in the folder written.";
   else
     next += fmt::format(" Next: isoloop match {} -o DIR writes the configs and a pairs.json for "
                         "isoloop check; --top 3 shows alternatives.", argument);

@@ -13,24 +13,25 @@ namespace isoloop::cli {
 
 /// What is counted: convention, context, types.
 struct CountFlags {
-  std::string convention;  // "" = the command's default
-  std::int64_t context = 0;
-  std::string attended;
-  std::string documents;
-  std::string dtype = "bf16", kv_dtype;
-  std::int64_t vocab_multiple = 1;
+  // As given; "" = not given. Numbers are text because isoloop reads them exactly.
+  std::string convention, context, attended, documents, dtype, kv_dtype, vocab_multiple;
   void declare(CLI::App& app, const std::string& default_convention);
   /// Options to count with; `convention` may be "all" only where `all` is set.
   cost::Options options(bool& all) const;
   cost::Options options() const;
-  bool given() const;
+  /// `base` with what was given put in. Another convention, context or packing also drops the mean
+  /// attended length that `base` states.
+  cost::Options over(cost::Options base) const;
+
+ private:
+  void read_documents(cost::Options& options) const;
 };
 
 /// What is matched: tolerances, alignment, unknowns, ranking.
 struct MatchFlags {
-  std::string tolerance, alignment, loop, square, gqa, expert_ratio;
+  std::string tolerance, alignment, loop, square, gqa, expert_ratio, attention_ratio, top, min_head,
+      tp, ep, pp;
   std::vector<std::string> fixed, freed, rank;
-  std::int64_t top = 1, min_head = 0, tp = 1, ep = 1, pp = 1;
   void declare(CLI::App& app, const std::string& defaults_note);
   /// Overwrites in `request` what was given.
   void apply(solve::MatchRequest& request) const;

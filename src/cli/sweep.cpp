@@ -87,7 +87,7 @@ std::vector<Swept> named(const Flags& flags) {
   for (const space::Series& series : sweep.series) {
     solve::MatchRequest request = grid_request(series.baseline);
     flags.match.apply(request);
-    if (flags.count.given()) request.options = flags.count.options();
+    request.options = flags.count.over(request.options);
     Swept swept{series.sparsity, {}};
     for (const auto& [shape, published] : series.members)
       swept.members.push_back(space::member(request, shape, published));
@@ -236,17 +236,15 @@ std::string summary(const std::vector<Swept>& all) {
 
 Action declare_sweep(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  std::string names;
-  for (const char* name : {"paper-span", "paper-depth", "paper-count"}) names += std::string(", ") + name;
-  app.add_option("BASELINE", flags->what, "File, - for stdin, built-in name, or a sweep of the paper" + names)->required();
+  app.add_option("BASELINE", flags->what, "Model, or a published sweep: isoloop list sweeps")->required();
   app.add_option("--span", flags->spans, "Spans, e.g. 0:12:2 or 2,6")->type_name("LIST");
   app.add_option("--visits", flags->visits, "Visits, e.g. 1:4")->type_name("LIST");
   app.add_option("--depth", flags->depths, "Physical depths, e.g. 8,10,12")->type_name("LIST");
   app.add_option("--start", flags->starts, "First looped layers, or all (default: centred)")->type_name("LIST|all");
   app.add_option("-o,--directory", flags->directory, "Write configs, pairs.json and runs.jsonl into this new folder")
       ->type_name("DIR");
-  flags->count.declare(app, "causal; smelt for the paper's");
-  flags->match.declare(app, " (default flops=1%,params=1%,kv=2%; 2% for the paper's)");
+  flags->count.declare(app, "causal; published: smelt");
+  flags->match.declare(app, " (default 1%, 1%, kv 2%; published: 2%)");
   return [flags](Context& context) {
     std::vector<Swept> all = is_named(flags->what) ? named(*flags) : crossed(*flags, context);
     run_all(all, context);

@@ -118,7 +118,7 @@ std::vector<PartSum> sum_by_part(const std::vector<cost::Row<Ratio>>& rows,
     if (at == sums.end()) at = sums.insert(sums.end(), PartSum{std::string(name), 0, 0, 0});
     at->train += cost::contribution(row, cost::Budget::flops, options);
     at->params += cost::contribution(row, cost::Budget::params_total, options);
-    if (!row.mtp) at->active += row.layers * row.active;
+    if (!row.mtp) at->active += row.copies() * row.active;
   }
   std::erase_if(sums, [](const PartSum& p) {
     return p.params == Ratio(0) && p.active == Ratio(0) && p.train == Ratio(0);

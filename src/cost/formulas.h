@@ -33,12 +33,19 @@ struct Term {
   Part part;
   const char* name;
   N params{}, active{}, macs{}, saved{}, cache{};
+  bool makes_cache = false;  // keys and values: not run by a visit that reads another visit's
 };
 
 /// A linear map: all its parameters are active and each is one MAC.
 template <class N>
 Term<N> linear(Part part, const char* name, const N& weights, const N& saved = N(0)) {
   return {part, name, weights, weights, weights, saved, N(0)};
+}
+/// A linear map whose output is what later visits may read instead of making their own.
+template <class N>
+Term<N> to_cache(Term<N> term) {
+  term.makes_cache = true;
+  return term;
 }
 /// Parameters without a matrix product.
 template <class N>
@@ -60,8 +67,8 @@ void gqa(const arch::Attention& a, const Letters<N>& x, Emit emit) {
     emit(linear(Part::attention, "q projection", x.h * x.H * x.d, x.h + x.H * x.d));
     emit(linear(Part::attention, "output projection", x.H * x.d * x.h, x.H * x.d));
   }
-  emit(linear(Part::attention, "k projection", x.h * x.K * x.d, x.K * x.d));
-  emit(linear(Part::attention, "v projection", x.h * x.K * x.d, x.K * x.d));
+  emit(to_cache(linear(Part::attention, "k projection", x.h * x.K * x.d, x.K * x.d)));
+  emit(to_cache(linear(Part::attention, "v projection", x.h * x.K * x.d, x.K * x.d)));
   if (a.qkv_bias)
     emit(vector(Part::attention_bias, "q, k, v biases", x.H * x.d + x.K * x.d + x.K * x.d));
   if (a.output_gate) emit(linear(Part::attention_gate, "output gate", x.h * x.H * x.d, x.H * x.d));
@@ -87,10 +94,10 @@ void mla(const arch::Attention& a, const Letters<N>& x, Emit emit) {
     emit(linear(Part::attention, "q projection", x.h * x.H * (x.n + x.r),
                 x.h + x.H * (x.n + x.r)));
   }
-  emit(linear(Part::attention, "kv down-projection", x.h * (x.kr + x.r), x.kr + x.r));
+  emit(to_cache(linear(Part::attention, "kv down-projection", x.h * (x.kr + x.r), x.kr + x.r)));
   emit(vector(Part::mla_norm, "kv latent norm", x.kr));
-  emit(linear(Part::attention, "kv up-projection", x.kr * x.H * (x.n + x.v),
-              x.kr + x.H * (x.n + x.v)));
+  emit(to_cache(linear(Part::attention, "kv up-projection", x.kr * x.H * (x.n + x.v),
+                       x.kr + x.H * (x.n + x.v))));
   emit(linear(Part::attention, "output projection", x.H * x.v * x.h, x.H * x.v));
   if (a.qkv_bias)  // on the down-projections
     emit(vector(Part::attention_bias, "q, kv biases",

@@ -49,6 +49,14 @@ Row<N> row_of(const Term<N>& term, std::string segment) {
   return row;
 }
 
+/// Keys and values that serve all visits are made by the first (recursive KV sharing, arXiv
+/// 2507.10524), and trained only if it is back-propagated through.
+template <class N>
+void made_once(Row<N>& row, const arch::Visits& visits) {
+  row.visits = 1;
+  row.backward_visits = visits.backward == visits.forward ? 1 : 0;
+}
+
 template <class N, class Bind>
 void layer_group_rows(const LayerGroup& group, const arch::Architecture& model, Bind bind,
                       std::vector<Row<N>>& rows) {
@@ -59,6 +67,8 @@ void layer_group_rows(const LayerGroup& group, const arch::Architecture& model, 
     row.layers = group.layers;
     row.visits = segment.visits.forward;
     row.backward_visits = segment.visits.backward;
+    if (term.makes_cache && segment.kv_policy == arch::KvPolicy::first)
+      made_once(row, segment.visits);
     row.stored_per_visit = term.part == Part::adapter ||
                            (term.part == Part::norm && segment.norms_per_visit);
     if (term.part == Part::attention_core) row.cache_slots = group.layers * group.slots_per_layer;

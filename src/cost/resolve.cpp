@@ -36,19 +36,31 @@ Ratio causal_mean(const Options& options, std::int64_t context, std::int64_t win
   return Ratio(attended, tokens);
 }
 
-Ratio windowed(const Ratio& unwindowed, convention::Window rule, Int context, Int window) {
+/// Mean of the area below the diagonal, without its own half cells: the band of a window, or half
+/// the square of each chunk.
+Ratio band(Int context, Int window, bool chunked) {
+  if (!chunked) return Ratio(window) - Ratio(window * window, context * 2);
+  const Int whole = floor_div(context, window), rest = context - whole * window;
+  return Ratio(whole * window * window + rest * rest, context * 2);
+}
+
+Ratio windowed(const Ratio& unwindowed, convention::Window rule, Int context, Int window,
+               bool chunked) {
   const bool cut = window > Int(0) && window < context;
   if (!cut || rule == convention::Window::ignored) return unwindowed;
   if (rule == convention::Window::clipped) return Ratio(window);
-  if (rule == convention::Window::band) return Ratio(window) - Ratio(window * window, context * 2);
+  if (rule == convention::Window::band) return band(context, window, chunked);
   return unwindowed;
 }
 
 Ratio slots_per_layer(const arch::Segment& segment) {
   switch (segment.kv_policy) {
-    case arch::KvPolicy::per_visit: return segment.visits.forward;
-    case arch::KvPolicy::modulo: return std::min(Ratio(segment.kv_slots), segment.visits.forward);
-    default: return 1;
+    case arch::KvPolicy::per_visit:
+      return segment.visits.forward;
+    case arch::KvPolicy::modulo:
+      return std::min(Ratio(segment.kv_slots), segment.visits.forward);
+    default:
+      return 1;
   }
 }
 
@@ -105,10 +117,14 @@ Ratio mean_attended(const Options& options, std::int64_t context, std::int64_t w
   if (c.attended == Attended::none) return 0;
   if (options.attended) return *options.attended;
   switch (c.attended) {
-    case Attended::given: return *c.mean_attended;
-    case Attended::causal: return causal_mean(options, context, window, chunked);
-    case Attended::half: return windowed(Ratio(Int(context), 2), c.window, context, window);
-    default: return windowed(Ratio(context), c.window, context, window);
+    case Attended::given:
+      return *c.mean_attended;
+    case Attended::causal:
+      return causal_mean(options, context, window, chunked);
+    case Attended::half:
+      return windowed(Ratio(Int(context), 2), c.window, context, window, chunked);
+    default:
+      return windowed(Ratio(context), c.window, context, window, chunked);
   }
 }
 

@@ -32,12 +32,6 @@ N scale(const Ratio& weight, const N& value) {
   return N(weight) * value;
 }
 
-/// Copies of a row's parameters in the checkpoint.
-template <class N>
-Ratio stored_copies(const Row<N>& row) {
-  return row.stored_per_visit ? row.layers * row.visits : row.layers;
-}
-
 /// Work of one execution of one layer, in MACs, under the convention.
 template <class N>
 N work(const Row<N>& row, const Options& options) {
@@ -100,15 +94,15 @@ N contribution(const Row<N>& row, Budget budget, const Options& options) {
     case Budget::flops: return flops_of(row, options, true);
     case Budget::prefill_flops: return flops_of(row, options, false);
     case Budget::params:
-      return outside_layers(row.part) ? N(0) : scale(stored_copies(row), row.params);
-    case Budget::params_total: return scale(stored_copies(row), row.params);
+      return outside_layers(row.part) ? N(0) : scale(row.copies(), row.params);
+    case Budget::params_total: return scale(row.copies(), row.params);
     case Budget::active:
-      return outside_layers(row.part) ? N(0) : scale(stored_copies(row), row.active);
+      return outside_layers(row.part) ? N(0) : scale(row.copies(), row.active);
     case Budget::kv: return cache_of(row, options);
     case Budget::kv_context:
       return scale(row.cache_kept * Ratio(options.context), cache_of(row, options));
     case Budget::weights_bytes:
-      return scale(stored_copies(row) * Ratio(bytes_per_element(options.dtype)), row.params);
+      return scale(row.copies() * Ratio(bytes_per_element(options.dtype)), row.params);
     case Budget::decode_bytes: return decode_bytes_of(row, options);
     case Budget::activation_bytes:
       return scale(row.layers * row.backward_visits * Ratio(bytes_per_element(options.dtype)),

@@ -15,6 +15,7 @@
 #include "formats/hf_families.h"
 #include "formats/hf_layers.h"
 #include "formats/hf_neutral.h"
+#include "formats/hf_package.h"
 
 namespace isoloop::formats {
 namespace {
@@ -208,6 +209,7 @@ bool is_hf(const json::Value& value) {
 
 Import read_hf(const json::Value& value, std::string_view file, std::string_view path,
                std::string_view name) {
+  if (value.at("model_type") == package_type) return read_package(value, file, path, name);
   Config outer(value, std::string(file), std::string(path));
   const std::string type = outer.text({"model_type"}).value_or("");
   refuse(outer, type);

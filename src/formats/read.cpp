@@ -1,11 +1,12 @@
 // Recognises a configuration by its content and hands it to the reader of its format.
 //
 // Source: the "schema" field of isoloop's own files; the "model_type" key every Hugging Face config
-// has. Held by tests/formats/read_test.cpp.
+// has; the argument Megatron-LM cannot run without. Held by tests/formats/read_test.cpp.
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.h"
 #include "formats/hf.h"
+#include "formats/megatron.h"
 
 namespace isoloop::formats {
 namespace {
@@ -36,14 +37,18 @@ Import read_model(const json::Value& value, std::string_view file) {
 }  // namespace
 
 Import read(std::string_view text, std::string_view file, std::string_view name) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  const bool is_object = begin != std::string_view::npos && text[begin] == '{';
+  if (!is_object && is_megatron(text)) return read_megatron(text, file, name);
   const json::Value value = json::parse(text, file);
   const std::string schema = value.is_object() ? schema_of(value) : std::string();
   if (schema.starts_with("isoloop/arch")) return read_isoloop(text, file, name);
   if (schema.starts_with("isoloop/model")) return read_model(value, file);
   if (is_hf(value)) return read_hf(value, file, "", name);
   throw input_error("not a model configuration", std::string(file),
-                    "understood are isoloop architectures (\"schema\": \"isoloop/arch/v1\") and "
-                    "Hugging Face config.json files (with \"model_type\")");
+                    "understood are isoloop architectures (\"schema\": \"isoloop/arch/v1\"), "
+                    "Hugging Face config.json files (with \"model_type\") and Megatron-LM "
+                    "arguments (with --num-layers)");
 }
 
 }  // namespace isoloop::formats

@@ -3,6 +3,8 @@
 // Held by tests/pairs/check_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "isoloop/pairs.h"
 
 namespace isoloop::pairs {
@@ -44,6 +46,9 @@ Ratio value_of(const Recorded& recorded, const std::string& row, const std::stri
 void find_moved(const std::string& side, const Recorded& before, const Recorded& now,
                 BudgetCheck& result) {
   const std::string budget(cost::name(result.budget).name);
+  const bool recorded = std::any_of(before.begin(), before.end(),
+                                    [&](const auto& row) { return row.second.contains(budget); });
+  if (!recorded) return;  // asked for since then
   const auto consider = [&](const std::string& row) {
     const Ratio from = value_of(before, row, budget), to = value_of(now, row, budget);
     if (abs(to - from) <= abs(result.moved_to - result.moved_from)) return;
@@ -76,9 +81,9 @@ PairCheck check_pair(const Manifest& manifest, const Pair& pair, const Open& ope
     b.baseline = cost::total(baseline.rows, t.budget, baseline.options);
     b.match = cost::total(match.rows, t.budget, match.options);
     if (b.baseline == Ratio(0))
-      throw input_error(fmt::format("the {} of '{}' is zero", cost::name(t.budget).name,
-                                    pair.baseline),
-                        fmt::format("pair '{}'", pair.name), "leave this budget out");
+      throw input_error(
+          fmt::format("the {} of '{}' is zero", cost::name(t.budget).name, pair.baseline),
+          fmt::format("pair '{}'", pair.name), "leave this budget out");
     b.mismatch = (b.match - b.baseline) / b.baseline;
     b.ok = abs(b.mismatch) <= t.tolerance;
     if (result.recorded) {
@@ -104,7 +109,8 @@ Manifest record(const Manifest& manifest, const Open& open) {
   Manifest result = manifest;
   for (Pair& pair : result.pairs) {
     const auto& tolerance = tolerance_of(manifest, pair);
-    pair.baseline_rows = contributions(count_rows(open(pair.baseline), manifest.options), tolerance);
+    pair.baseline_rows =
+        contributions(count_rows(open(pair.baseline), manifest.options), tolerance);
     pair.match_rows = contributions(count_rows(open(pair.match), manifest.options), tolerance);
   }
   return result;

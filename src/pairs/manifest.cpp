@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
@@ -21,9 +22,8 @@ std::vector<solve::BudgetTolerance> read_tolerance(json::Fields& owner) {
   if (!fields) return result;
   for (const std::string& budget : cost::budget_names())
     if (const auto text = fields->optional_text(budget)) {
-      const Ratio value = parse_ratio(*text, fields->where(budget));
-      if (value < Ratio(0)) throw fields->error(budget, "is negative", "write e.g. \"1%\"");
-      result.push_back({cost::parse_budget(budget, budget), value});
+      result.push_back({cost::parse_budget(budget, budget),
+                        solve::parse_tolerance(*text, fields->where(budget))});
     }
   fields->finish();
   if (result.empty())
@@ -37,7 +37,9 @@ Recorded read_recorded(json::Fields& owner, std::string_view key) {
   if (!side) return result;
   for (const std::string& row : side->unread()) {
     json::Fields budgets = side->object(row);
-    for (const std::string& budget : budgets.unread()) result[row][budget] = budgets.ratio(budget);
+    for (const std::string& budget : cost::budget_names())
+      if (const auto value = budgets.optional_ratio(budget)) result[row][budget] = *value;
+    budgets.finish();
   }
   return result;
 }
@@ -57,9 +59,27 @@ Pair read_pair(json::Fields& fields) {
   return pair;
 }
 
+/// Unknown names are usage errors of the command line; in a file they are errors of the file.
+convention::Convention read_convention(json::Fields& fields) {
+  try {
+    return convention::find(fields.text("convention"), fields.where("convention"));
+  } catch (const Error& error) {
+    throw input_error(error.message, error.where, error.hint);
+  }
+}
+
+void check_names(const std::vector<Pair>& pairs, const json::Fields& fields) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (!names.insert(pairs[i].name).second)
+      throw fields.error(fmt::format("pairs[{}].name", i),
+                         fmt::format("is '{}', the name of an earlier pair", pairs[i].name),
+                         "give every pair its own name");
+}
+
 cost::Options read_options(json::Fields& fields) {
   cost::Options options;
-  options.convention = convention::find(fields.text("convention"), fields.where("convention"));
+  options.convention = read_convention(fields);
   if (const auto context = fields.optional_integer("context", positive)) options.context = *context;
   options.attended = fields.optional_ratio("attended");
   options.documents = fields.optional_integers("documents", positive);
@@ -85,7 +105,8 @@ Output write_tolerance(const std::vector<solve::BudgetTolerance>& tolerance) {
     const Ratio percentage = t.tolerance * Ratio(100);
     const bool round = percentage == parse_ratio(decimal(percentage, 3), "");
     std::string text = round ? decimal(percentage, 3) : t.tolerance.str();
-    while (round && text.find('.') != std::string::npos && (text.back() == '0' || text.back() == '.')) {
+    while (round && text.find('.') != std::string::npos &&
+           (text.back() == '0' || text.back() == '.')) {
       const bool point = text.back() == '.';
       text.pop_back();
       if (point) break;
@@ -109,7 +130,8 @@ Manifest from_json(std::string_view text, std::string_view file) {
   json::Fields fields(document, std::string(file));
   const std::string found = fields.text("schema");
   if (found != schema)
-    throw fields.error("schema", fmt::format("is '{}'", found), fmt::format("expected '{}'", schema));
+    throw fields.error("schema", fmt::format("is '{}'", found),
+                       fmt::format("expected '{}'", schema));
   Manifest manifest;
   manifest.options = read_options(fields);
   manifest.tolerance = read_tolerance(fields);
@@ -119,6 +141,7 @@ Manifest from_json(std::string_view text, std::string_view file) {
   if (manifest.pairs.empty())
     throw fields.error("pairs", "has no pair to check",
                        "each pair has a name, a baseline file and a match file");
+  check_names(manifest.pairs, fields);
   for (const Pair& pair : manifest.pairs)
     if (pair.tolerance.empty() && manifest.tolerance.empty())
       throw fields.error("tolerance", fmt::format("is missing and pair '{}' has none", pair.name),

@@ -14,7 +14,27 @@ namespace {
 
 constexpr std::string_view line_end = "\r\n";
 
-std::string field(const std::string& text) {
+/// A number in groups of three, "1,234,567" or "-2,048.50", without its commas: a CSV file is read by
+/// programs. Any other text as it is.
+std::string ungrouped(const std::string& text) {
+  const auto digits_at = [&](std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    return end - at;
+  };
+  const std::size_t first = text.starts_with('+') || text.starts_with('-') ? 1 : 0;
+  std::size_t at = first + digits_at(first);
+  if (at == first || at > first + 3) return text;
+  while (at < text.size() && text[at] == ',' && digits_at(at + 1) == 3) at += 4;
+  if (at < text.size() && text[at] == '.' && digits_at(at + 1) > 0) at += 1 + digits_at(at + 1);
+  if (at != text.size()) return text;
+  std::string plain = text;
+  std::erase(plain, ',');
+  return plain;
+}
+
+std::string field(const std::string& grouped) {
+  const std::string text = ungrouped(grouped);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

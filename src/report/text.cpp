@@ -106,10 +106,18 @@ class TextWriter {
       widest = std::max(widest, width(one_line(name)));
     }
     for (const auto& [name, value] : facts.lines) {
+      const std::size_t indent = widest + column_gap.size();
+      const auto limit = static_cast<std::size_t>(std::max(style_.width, 1));
+      // Too narrow a column of values reads worse than a long line.
+      const std::size_t room = std::max<std::size_t>(limit - std::min(limit, indent), 40);
       put_aligned(name, Tone::plain, widest, Align::left);
       skip(column_gap.size());
-      put(one_line(value.text), value.tone);
-      end_line();
+      bool first = true;
+      for (const std::string& part : wrapped(one_line(value.text), room)) {
+        if (!std::exchange(first, false)) skip(indent);
+        put(part, value.tone);
+        end_line();
+      }
     }
   }
 

@@ -29,7 +29,13 @@ auto field(Segment& s, Unknown unknown) -> decltype(&s.layers) {
 }
 
 /// low, low + step, ..., where low is rounded up to a multiple of step.
-std::vector<std::int64_t> multiples(std::int64_t low, std::int64_t high, std::int64_t step) {
+std::vector<std::int64_t> multiples(std::int64_t low, std::int64_t high, std::int64_t step,
+                                    Unknown unknown) {
+  if ((high - low) / step >= max_values)
+    throw usage_error(fmt::format("{} has more than {} values from {} to {}", name(unknown),
+                                  max_values, low, high),
+                      fmt::format("--free {}", name(unknown)),
+                      fmt::format("give a range: --free {}=low:high:step", name(unknown)));
   std::vector<std::int64_t> result;
   for (std::int64_t v = round_up(std::max<std::int64_t>(low, 1), step).to_int64(); v <= high;
        v += step)
@@ -117,26 +123,36 @@ bool is_free_by_default(const arch::Architecture& baseline, Unknown unknown) {
 
 std::vector<std::int64_t> domain_of(const MatchRequest& request, Unknown unknown,
                                     std::int64_t baseline) {
-  const std::string option = fmt::format("--free {}", name(unknown));
-  if (const auto fixed = request.fixed.find(unknown); fixed != request.fixed.end())
-    return {fixed->second};
+  if (const auto fixed = request.fixed.find(unknown); fixed != request.fixed.end()) {
+    if (shards(request, unknown, fixed->second)) return {fixed->second};
+    throw usage_error(fmt::format("{} = {} cannot be split over tp {}, ep {}", name(unknown),
+                                  fixed->second, request.tensor_parallel, request.expert_parallel),
+                      "--fix", "take a multiple of the parallelism");
+  }
   const auto freed = request.freed.find(unknown);
   const bool asked = freed != request.freed.end();
-  if (!asked && !is_free_by_default(request.baseline, unknown)) return {baseline};
+  const std::string option = fmt::format("--free {}", name(unknown));
+  if (!asked && !is_free_by_default(request.baseline, unknown)) {
+    if (shards(request, unknown, baseline)) return {baseline};
+    throw usage_error(
+        fmt::format("the baseline's {} = {} cannot be split over tp {}, ep {}", name(unknown),
+                    baseline, request.tensor_parallel, request.expert_parallel),
+        option, "free it, or lower the parallelism");
+  }
   const Default usual = default_range(request, unknown, baseline);
   std::vector<std::int64_t> all;
   if (asked && freed->second) {
     const Range& range = *freed->second;
     for (std::int64_t v = range.low; v <= range.high; v += range.step) all.push_back(v);
   } else {
-    all = multiples(usual.low, usual.high, usual.step);
+    all = multiples(usual.low, usual.high, usual.step, unknown);
   }
   std::vector<std::int64_t> result;
   for (const std::int64_t v : all)
     if (shards(request, unknown, v)) result.push_back(v);
   if (result.empty())
     throw usage_error(fmt::format("no value is left for {}", name(unknown)), option,
-                      "widen its range or loosen --align, --tp or --ep");
+                      "widen its range or loosen --align, --min-head, --tp or --ep");
   return result;
 }
 

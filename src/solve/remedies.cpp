@@ -1,6 +1,6 @@
 // What would make an infeasible request feasible, each proposal solved again.
 //
-// Held by tests/solve/match_test.cpp.
+// Held by tests/solve/remedies_test.cpp.
 #include "solve/remedies.h"
 
 #include <fmt/format.h>
@@ -12,10 +12,9 @@ namespace {
 
 /// Solves a changed request; absent if it is still infeasible or makes no sense.
 std::optional<MatchAnswer> attempt(MatchRequest request) {
-  request.remedies = false;
   request.top = 1;
   try {
-    MatchResult result = match(request);
+    MatchResult result = match_within(request).result;
     if (result.answers.empty()) return std::nullopt;
     return std::move(result.answers.front());
   } catch (const Error& error) {
@@ -25,7 +24,7 @@ std::optional<MatchAnswer> attempt(MatchRequest request) {
 }
 
 /// Halves one step until the request becomes feasible.
-void finer_alignment(const MatchRequest& request, std::int64_t Alignment::* step,
+void finer_alignment(const MatchRequest& request, std::int64_t Alignment::*step,
                      std::vector<Remedy>& remedies) {
   MatchRequest changed = request;
   changed.alignment.name = "by hand";
@@ -63,23 +62,27 @@ void freed_unknown(const MatchRequest& request, Unknown unknown, std::vector<Rem
   changed.fixed.erase(unknown);
   changed.freed[unknown] = std::nullopt;
   if (const auto answer = attempt(changed)) {
-    // Freed to every value, it was needed at one: naming that value keeps the change small.
-    remedies.push_back({"free", fmt::format("--free {}", name(unknown)), *answer});
+    const bool was_fixed = request.fixed.contains(unknown);
+    remedies.push_back({"free",
+                        fmt::format("--free {}{}", name(unknown),
+                                    was_fixed ? fmt::format(" instead of --fix {}", name(unknown)) : ""),
+                        *answer});
   }
 }
 
 }  // namespace
 
-std::vector<Remedy> find_remedies(const MatchRequest& request, const MatchResult&) {
+std::vector<Remedy> find_remedies(const MatchRequest& request) {
   std::vector<Remedy> remedies;
   for (const auto step :
        {&Alignment::head, &Alignment::experts, &Alignment::expert, &Alignment::hidden})
     finer_alignment(request, step, remedies);
   for (std::size_t i = 0; i < request.budgets.size(); ++i) higher_tolerance(request, i, remedies);
-  for (const Unknown unknown : {Unknown::loop_span, Unknown::loop_visits, Unknown::depth,
-                                Unknown::top_k, Unknown::shared_size, Unknown::hidden,
-                                Unknown::heads, Unknown::kv_heads, Unknown::head_size,
-                                Unknown::expert_size, Unknown::experts})
+  for (const Unknown unknown :
+       {Unknown::loop_span, Unknown::loop_visits, Unknown::depth, Unknown::top_k,
+        Unknown::shared_size, Unknown::hidden, Unknown::heads, Unknown::kv_heads,
+        Unknown::head_size, Unknown::kv_rank, Unknown::expert_size, Unknown::experts,
+        Unknown::ffn_size})
     if (request.fixed.contains(unknown) || unknown == Unknown::loop_span ||
         unknown == Unknown::loop_visits || unknown == Unknown::depth || unknown == Unknown::top_k ||
         unknown == Unknown::shared_size)
@@ -87,8 +90,7 @@ std::vector<Remedy> find_remedies(const MatchRequest& request, const MatchResult
   if (request.square.value_or(true)) {
     MatchRequest changed = request;
     changed.square = false;
-    if (const auto answer = attempt(changed))
-      remedies.push_back({"free", "--square no", *answer});
+    if (const auto answer = attempt(changed)) remedies.push_back({"free", "--square no", *answer});
   }
   return remedies;
 }

@@ -54,9 +54,6 @@ int128 quotient(int128 a, int128 b) {
   return a / b;
 }
 
-/// ceil(a / b) for a >= 0; 0 where b is 0.
-int128 up(int128 a, int128 b) { return b > 0 ? (a + b - 1) / b : 0; }
-
 }  // namespace
 
 void substitute(const Terms& from, std::size_t variable, std::int64_t value, Terms& to) {
@@ -77,23 +74,15 @@ Searcher::Searcher(const Problem& problem) : problem_(problem) {
   for (std::size_t m = 0; m < problem.measures.size(); ++m) add_measure(m);
   for (const Rule& rule : problem.rules) check_rule(rule);
   levels_.resize(problem.order.size() + 1);
-  for (Level& level : levels_) level.terms.resize(problem.measures.size());
+  for (Level& level : levels_) {
+    level.terms.resize(problem.measures.size());
+    level.off.resize(problem.measures.size());
+  }
   pruned_.assign(problem.measures.size() + problem.rules.size(), 0);
   subtree_.assign(problem.order.size() + 1, 1);
   for (std::size_t i = problem.order.size(); i-- > 0;)
     subtree_[i] = subtree_[i + 1] * Int(problem.variables[problem.order[i]].domain.size());
   tighten();
-}
-
-/// Throws if the numbers of a ratio rule could overflow when it is applied.
-void Searcher::check_rule(const Rule& rule) const {
-  if (rule.kind != Rule::Kind::ratio) return;
-  const Int a = problem_.variables[rule.a].domain.back();
-  const Int b = problem_.variables[rule.b].domain.back();
-  for (const Ratio& bound : {rule.low, rule.high}) {
-    (void)(bound.num() * b + bound.den());  // as up() adds them
-    (void)(bound.den() * a + bound.num());
-  }
 }
 
 /// Clears denominators so that all cases of a measure share one integer scale, and checks the
@@ -136,6 +125,7 @@ Terms Searcher::integer_terms(const Poly& poly, const Int& scale) const {
 
 /// Allowed band of each measure, from its cap and from the worst answer kept.
 void Searcher::tighten() {
+  tighten_ties();
   bands_.resize(targets_.size());
   for (std::size_t m = 0; m < targets_.size(); ++m) {
     const Measure& measure = problem_.measures[m];
@@ -246,7 +236,8 @@ std::optional<std::size_t> Searcher::narrow(Level& level, std::size_t depth) con
     for (std::size_t r = 0; r < problem_.rules.size(); ++r)
       if (!narrow_by_rule(level, r, changed)) return problem_.measures.size() + r;
     for (std::size_t m = 0; m < targets_.size(); ++m)
-      if (!narrow_by_measure(level, m, depth, changed)) return m;
+      if (!narrow_by_measure(level, m, bands_[m], depth, changed)) return m;
+    if (const auto reason = narrow_by_ties(level, depth, changed)) return reason;
     if (!changed) break;
   }
   return std::nullopt;
@@ -277,16 +268,17 @@ int128 Searcher::corner(const Term& term, const std::vector<std::int32_t>& index
   return product;
 }
 
-bool Searcher::narrow_by_measure(Level& level, std::size_t m, std::size_t depth,
+bool Searcher::narrow_by_measure(Level& level, std::size_t m, const Band& band, std::size_t depth,
                                  bool& changed) const {
   const Terms& terms = level.terms[m];
-  const Band band = bands_[m];
   int128 lowest = 0, highest = 0;
   for (const Term& term : terms) {
     lowest += corner(term, level.low, depth, {}, 0);
     highest += corner(term, level.high, depth, {}, 0);
   }
   if (lowest > band.high || highest < band.low) return false;
+  const int128 target = targets_[m].raw();
+  level.off[m] = std::max<int128>({0, lowest - target, target - highest});
   for (std::size_t i = depth; i < problem_.order.size(); ++i) {
     const std::size_t v = problem_.order[i];
     if (level.low[v] == level.high[v]) continue;
@@ -307,87 +299,26 @@ bool Searcher::narrow_by_measure(Level& level, std::size_t m, std::size_t depth,
   return true;
 }
 
-/// Drops values of v above `limit`; false if none is left.
-bool Searcher::lower_top(Level& level, std::size_t v, int128 limit, std::size_t reason,
-                         bool& changed) const {
-  if (limit >= value_at(level.high, v)) return true;
-  if (limit < value_at(level.low, v)) return false;
-  const auto& domain = problem_.variables[v].domain;
-  const auto end = std::upper_bound(domain.begin() + level.low[v], domain.begin() + level.high[v],
-                                    static_cast<std::int64_t>(limit));
-  level.high[v] = static_cast<std::int32_t>(end - domain.begin()) - 1;
-  level.high_reason[v] = reason;
-  changed = true;
-  return true;
-}
-
-/// Drops values of v below `limit`; false if none is left.
-bool Searcher::raise_bottom(Level& level, std::size_t v, int128 limit, std::size_t reason,
-                            bool& changed) const {
-  if (limit <= value_at(level.low, v)) return true;
-  if (limit > value_at(level.high, v)) return false;
-  const auto& domain = problem_.variables[v].domain;
-  const auto begin = std::lower_bound(domain.begin() + level.low[v],
-                                      domain.begin() + level.high[v],
-                                      static_cast<std::int64_t>(limit));
-  level.low[v] = static_cast<std::int32_t>(begin - domain.begin());
-  level.low_reason[v] = reason;
-  changed = true;
-  return true;
-}
-
-bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const {
-  const Rule& rule = problem_.rules[r];
-  const std::size_t reason = problem_.measures.size() + r;
-  const int128 a_low = value_at(level.low, rule.a), a_high = value_at(level.high, rule.a);
-  const int128 b_low = value_at(level.low, rule.b), b_high = value_at(level.high, rule.b);
-  switch (rule.kind) {
-    case Rule::Kind::product: {
-      const int128 c_low = value_at(level.low, rule.c), c_high = value_at(level.high, rule.c);
-      return lower_top(level, rule.c, a_high * b_high, reason, changed) &&
-             raise_bottom(level, rule.c, a_low * b_low, reason, changed) &&
-             (b_low == 0 || lower_top(level, rule.a, c_high / b_low, reason, changed)) &&
-             raise_bottom(level, rule.a, up(c_low, b_high), reason, changed) &&
-             (a_low == 0 || lower_top(level, rule.b, c_high / a_low, reason, changed)) &&
-             raise_bottom(level, rule.b, up(c_low, a_high), reason, changed);
-    }
-    case Rule::Kind::divides:
-      if (a_low == a_high && b_low == b_high) return a_low > 0 && b_low % a_low == 0;
-      if (b_low == 0) return true;  // everything above 0 divides 0
-      return raise_bottom(level, rule.b, a_low, reason, changed) &&
-             lower_top(level, rule.a, b_high, reason, changed);
-    case Rule::Kind::ratio: {  // low * b <= a <= high * b, with exact rounding
-      const int128 top = rule.high.num().raw() * b_high / rule.high.den().raw();
-      const int128 bottom = up(rule.low.num().raw() * b_low, rule.low.den().raw());
-      const int128 b_bottom = up(rule.high.den().raw() * a_low, rule.high.num().raw());
-      return lower_top(level, rule.a, top, reason, changed) &&
-             raise_bottom(level, rule.a, bottom, reason, changed) &&
-             raise_bottom(level, rule.b, b_bottom, reason, changed) &&
-             (rule.low <= Ratio(0) ||
-              lower_top(level, rule.b, rule.low.den().raw() * a_high / rule.low.num().raw(), reason,
-                        changed));
-    }
-    case Rule::Kind::at_most:
-      return lower_top(level, rule.a, b_high, reason, changed) &&
-             raise_bottom(level, rule.b, a_low, reason, changed);
-  }
-  return true;
-}
-
 }  // namespace detail
 
 Result search(const Problem& problem) { return detail::Searcher(problem).run(); }
 
 Result search_widening(const Problem& problem) {
-  // A pass proves its optimum only if everything outside the cap is worse by the first criterion.
-  if (problem.criteria.empty() ||
-      problem.criteria.front().kind != Criterion::Kind::largest_mismatch)
-    return search(problem);
-  for (const Ratio& cap : {Ratio(1, 64), Ratio(1, 8), Ratio(1), Ratio(8), Ratio(64)}) {
+  // A pass proves its optimum only if everything outside the cap is worse by the first criterion,
+  // so only the measures that criterion compares are capped.
+  if (problem.criteria.empty()) return search(problem);
+  const Criterion& first = problem.criteria.front();
+  const bool all = first.kind == Criterion::Kind::largest_mismatch;
+  if (!all && first.kind != Criterion::Kind::mismatch) return search(problem);
+  // Beyond the tolerances the steps are fine: a cap twice as wide holds about 2^measures as many
+  // points, and the first answers found in a wide band say little.
+  for (const Ratio& cap : {Ratio(1, 64), Ratio(1, 8), Ratio(1), Ratio(2), Ratio(4), Ratio(8), Ratio(16),
+                           Ratio(32), Ratio(64), Ratio(128), Ratio(256)}) {
     Problem pass = problem;
     bool narrower = false;
-    for (Measure& measure : pass.measures) {
-      if (measure.cap && *measure.cap <= cap) continue;
+    for (std::size_t m = 0; m < pass.measures.size(); ++m) {
+      Measure& measure = pass.measures[m];
+      if ((!all && m != first.index) || (measure.cap && *measure.cap <= cap)) continue;
       measure.cap = cap;
       narrower = true;
     }

@@ -33,24 +33,35 @@ bool given(const MatchRequest& request, Unknown unknown) {
   return request.fixed.contains(unknown) || request.freed.contains(unknown);
 }
 
+/// Each shape is written out layer by layer once; more than this takes more than seconds.
+constexpr std::int64_t most_listed_layers = 20'000'000;
+
+void add_shape(const Shape& shape, std::vector<Shape>& shapes) {
+  if ((std::ssize(shapes) + 1) * shape.depth > most_listed_layers)
+    throw usage_error("too many loop shapes are left", "--free",
+                      "give depth, span, visits or start a narrower range");
+  shapes.push_back(shape);
+}
+
 void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::int64_t span,
                         const arch::Loop& usual, std::vector<Shape>& shapes) {
-  if (span < 0 || span > depth) return;
+  if (span > depth) return;
   if (span == 0) {
-    shapes.push_back({depth, arch::Loop{}});
+    add_shape({depth, arch::Loop{}}, shapes);
     return;
   }
   const std::int64_t centre = arch::centred_first(depth, span);
   const std::int64_t start = given(request, Unknown::loop_span) ? centre : usual.first;
+  const arch::Order order = span > 1 ? usual.order : arch::Order::block;  // one layer has one order
   for (const std::int64_t visits :
        choices(request, Unknown::loop_visits, std::max<std::int64_t>(usual.visits, 1), {2, 4, 1})) {
     for (const std::int64_t first :
          choices(request, Unknown::loop_start, start, {1, depth - span + 1, 1})) {
       if (first < 1 || first + span - 1 > depth) continue;
       if (visits == 1)
-        shapes.push_back({depth, arch::Loop{}});
-      else
-        shapes.push_back({depth, {first, span, visits, usual.order}});
+        add_shape({depth, arch::Loop{}}, shapes);
+      else if (depth + span * (visits - 1) <= max_executed_layers)
+        add_shape({depth, {first, span, visits, order}}, shapes);
     }
   }
 }
@@ -58,15 +69,23 @@ void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::in
 std::vector<Shape> all_shapes(const MatchRequest& request) {
   const std::int64_t base_depth = arch::depth(request.baseline);
   std::vector<Shape> shapes;
+  std::optional<Error> does_not_fit;  // "4-9x2" needs nine layers: shallower depths are left out
   for (const std::int64_t depth :
        choices(request, Unknown::depth, base_depth,
                {std::max<std::int64_t>(1, base_depth / 2), 2 * base_depth, 1})) {
-    if (depth % request.pipeline_parallel != 0) continue;
-    const arch::Loop usual = arch::parse_loop(request.loop, depth, "--loop");
+    if (depth % request.pipeline_parallel != 0 || depth > max_executed_layers) continue;
+    arch::Loop usual;
+    try {
+      usual = arch::parse_loop(request.loop, depth, "--loop");
+    } catch (const Error& error) {
+      if (!does_not_fit) does_not_fit = error;
+      continue;
+    }
     for (const std::int64_t span :
          choices(request, Unknown::loop_span, usual.span, {1, depth, 1}))
       add_shapes_of_span(request, depth, span, usual, shapes);
   }
+  if (shapes.empty() && does_not_fit) throw *does_not_fit;
   return shapes;
 }
 
@@ -115,7 +134,9 @@ std::vector<ShapeClass> shape_classes(const MatchRequest& request) {
   std::vector<Shape> shapes = all_shapes(request);
   if (shapes.empty())
     throw usage_error("no loop shape satisfies --loop, --fix and --free", "--loop",
-                      "the span must fit the depth and the start must leave room for the span");
+                      fmt::format("the span must fit the depth, the start leave room for the span, "
+                                  "--pp divide the depth, and at most {} layers be executed",
+                                  max_executed_layers));
   prefer(request, shapes);
   const arch::Architecture plain = arch::without_loop(request.baseline);
   std::vector<std::pair<arch::Attention, arch::Ffn>> kinds;

@@ -90,7 +90,7 @@ class Builder {
   void add_rules() {
     add_attention_rules();
     add_expert_rules();
-    if (request_.tensor_parallel * request_.expert_parallel * request_.pipeline_parallel > 1)
+    if (std::max({request_.tensor_parallel, request_.expert_parallel, request_.pipeline_parallel}) > 1)
       assume(fmt::format("sizes shard over tp {}, ep {}, pp {}", request_.tensor_parallel,
                          request_.expert_parallel, request_.pipeline_parallel));
   }
@@ -103,6 +103,15 @@ class Builder {
     if (square(request_)) {
       rules.push_back({Rule::Kind::product, *H, *d, *h, 0, 0, "heads x head size = hidden"});
       assume("heads x head size = hidden");
+    } else {
+      const Ratio base(Int(*baseline_value(request_.baseline, Unknown::heads)) *
+                           Int(*baseline_value(request_.baseline, Unknown::head_size)),
+                       Int(request_.baseline.hidden));
+      const Ratio low = base / request_.attention_ratio, high = base * request_.attention_ratio;
+      rules.push_back({Rule::Kind::product_ratio, *H, *d, *h, low, high,
+                       "heads x head size / hidden"});
+      assume(fmt::format("heads x head size / hidden from {} to {} (baseline {})", decimal(low, 2),
+                         decimal(high, 2), decimal(base, 2)));
     }
     rules.push_back({Rule::Kind::divides, *K, *H, 0, 0, 0, "kv heads divide heads"});
     const Ratio base(Int(*baseline_value(request_.baseline, Unknown::heads)),
@@ -111,7 +120,11 @@ class Builder {
                      base * request_.gqa_high, "GQA ratio"});
     assume(fmt::format("kv heads divide heads, GQA ratio {} to {}",
                        (base * request_.gqa_low).str(), (base * request_.gqa_high).str()));
-    assume(fmt::format("head size at least {}", request_.min_head_size));
+    const auto freed = request_.freed.find(Unknown::head_size);
+    const bool by_hand = request_.fixed.contains(Unknown::head_size) ||
+                         (freed != request_.freed.end() && freed->second.has_value());
+    if (!by_hand)
+      assume(fmt::format("head size at least {}", request_.min_head_size));
   }
 
   void add_expert_rules() {
@@ -121,7 +134,7 @@ class Builder {
     if (E && k) rules.push_back({Rule::Kind::at_most, *k, *E, 0, 0, 0, "top-k at most experts"});
     const Unknown width = variable(Unknown::expert_size) ? Unknown::expert_size : Unknown::ffn_size;
     const auto f = variable(width);
-    if (!f || statement_.problem.variables[*f].domain.size() == 1) return;
+    if (!f || request_.fixed.contains(width)) return;
     const Ratio base(Int(*baseline_value(request_.baseline, width)),
                      Int(request_.baseline.hidden));
     rules.push_back({Rule::Kind::ratio, *f, *h, 0, base / request_.expert_ratio,

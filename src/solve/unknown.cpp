@@ -33,7 +33,17 @@ Unknown parse_unknown(std::string_view text, std::string_view where) {
   for (std::size_t i = 0; i < unknown_count; ++i)
     if (unknown_names[i] == key) return static_cast<Unknown>(i);
   const std::vector<std::string> known(unknown_names.begin(), unknown_names.end());
-  throw unknown_name(ErrorKind::usage, "unknown", text, known, where);
+  throw unknown_name(ErrorKind::usage, "dimension", text, known, where);
+}
+
+Range limits(Unknown unknown) {
+  switch (unknown) {
+    case Unknown::depth:
+    case Unknown::loop_start: return {1, arch::max_layers};
+    case Unknown::loop_span: return {0, arch::max_layers};
+    case Unknown::loop_visits: return {1, arch::max_visits};
+    default: return {0, arch::max_dimension};
+  }
 }
 
 const std::vector<Alignment>& alignments() {
@@ -63,7 +73,7 @@ Alignment parse_alignment(std::string_view text, std::string_view where) {
                                                                    {"expert", &result.expert},
                                                                    {"head", &result.head},
                                                                    {"experts", &result.experts}};
-  std::vector<std::string> known;
+  std::vector<std::string> known, seen;
   for (const auto& [key, step] : keys) known.push_back(key);
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -77,6 +87,9 @@ Alignment parse_alignment(std::string_view text, std::string_view where) {
     if (equals == std::string_view::npos)
       throw usage_error(fmt::format("'{}' has no value", key), std::string(where),
                         "write e.g. hidden=64,expert=32,head=16,experts=8");
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      throw usage_error(fmt::format("{} is given twice", key), std::string(where), "keep one of the two");
+    seen.push_back(key);
     *found->second = step_value(item.substr(equals + 1), where);
     at = end + 1;
   }
@@ -86,6 +99,20 @@ Alignment parse_alignment(std::string_view text, std::string_view where) {
 std::string alignment_text(const Alignment& a) {
   return fmt::format("hidden={},expert={},head={},experts={}", a.hidden, a.expert, a.head,
                      a.experts);
+}
+
+Ratio parse_tolerance(std::string_view text, std::string_view where) {
+  const Ratio most = 10;
+  const Int finest = 1'000'000'000;
+  const std::string hint = "write it like 1%, 0.5% or 0.005";
+  const Ratio value = parse_ratio(text, where);
+  if (value < Ratio(0)) throw input_error(fmt::format("'{}' is negative", text), std::string(where), hint);
+  if (value > most)
+    throw input_error(fmt::format("'{}' is more than 1000 %", text), std::string(where), hint);
+  if (value.den() > finest)
+    throw input_error(fmt::format("'{}' is finer than a billionth", text), std::string(where),
+                      "0 asks for equality");
+  return value;
 }
 
 std::vector<BudgetTolerance> default_budgets() {

@@ -1,49 +1,60 @@
 // An independent verifier: recounts an answer by unrolling its loop.
 //
-// It uses nothing of the search: no polynomials, no cases, no bands. The looped model is written
-// out as one plain layer per execution; its work and its cache are those of that plain model, its
-// parameters those of the physical layers. The baseline is treated the same way. Budgets and rules
-// are then checked from the two architectures alone.
+// It uses nothing of the search: no polynomials, no cases, no bands. Budgets are recounted on the
+// model written out layer by layer (recount.cpp), the baseline, which may loop itself, likewise.
+// Dimensions, loop and rules are then checked from the two architectures and the request alone,
+// and beside dimensions and loop the two must not differ.
 // Held by tests/solve/verify_test.cpp: accepts every answer, rejects changed ones.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
-#include "isoloop/solve.h"
+#include "solve/recount.h"
 
 namespace isoloop::solve {
 namespace {
 
-/// One plain single-layer segment per executed layer.
-arch::Architecture unrolled(const arch::Architecture& model) {
-  arch::Architecture result = model;
-  result.segments.clear();
-  result.schedule.clear();
-  for (const arch::Step& step : arch::execution(model)) {
-    arch::Segment layer = model.segments[step.segment];
-    const std::int64_t window = arch::window_of(layer, step.layer);
-    layer.name = fmt::format("executed{}", result.segments.size());
-    layer.layers = 1;
-    layer.visits = {};
-    layer.attention.windows.clear();
-    if (window > 0) layer.attention.windows = {window};
-    layer.residual_scale.reset();
-    result.segments.push_back(std::move(layer));
+/// The field of a segment that an unknown stands for, null if it has none.
+std::int64_t* field(arch::Segment& s, Unknown unknown) {
+  arch::Attention& a = s.attention;
+  const bool gqa = a.kind == arch::AttentionKind::gqa;
+  switch (unknown) {
+    case Unknown::heads:
+      return &a.heads;
+    case Unknown::kv_heads:
+      return gqa ? &a.kv_heads : nullptr;
+    case Unknown::head_size:
+      return gqa ? &a.head_size : nullptr;
+    case Unknown::kv_rank:
+      return gqa ? nullptr : &a.kv_rank;
+    case Unknown::expert_size:
+      return s.ffn.moe ? &s.ffn.expert_size : nullptr;
+    case Unknown::experts:
+      return s.ffn.moe ? &s.ffn.experts : nullptr;
+    case Unknown::top_k:
+      return s.ffn.moe ? &s.ffn.top_k : nullptr;
+    case Unknown::shared_size:
+      return s.ffn.shared_size > 0 ? &s.ffn.shared_size : nullptr;
+    case Unknown::ffn_size:
+      return s.ffn.moe ? nullptr : &s.ffn.size;
+    default:
+      return nullptr;
   }
+}
+
+std::set<std::int64_t> values(arch::Architecture model, Unknown unknown) {
+  if (unknown == Unknown::hidden) return {model.hidden};
+  std::set<std::int64_t> result;
+  for (arch::Segment& segment : model.segments)
+    if (const std::int64_t* value = field(segment, unknown)) result.insert(*value);
   return result;
 }
 
-bool from_physical_layers(cost::Budget budget) {
-  return budget == cost::Budget::params || budget == cost::Budget::params_total ||
-         budget == cost::Budget::active || budget == cost::Budget::weights_bytes;
-}
-
-Ratio recount(const arch::Architecture& model, cost::Budget budget, cost::Options options) {
-  if (options.context == 0) options.context = model.context;
-  const arch::Architecture plain =
-      from_physical_layers(budget) ? arch::without_loop(model) : unrolled(model);
-  return cost::total(cost::ledger(plain, options), budget, options);
-}
+constexpr std::array dimensions = {Unknown::hidden,    Unknown::heads,       Unknown::kv_heads,
+                                   Unknown::head_size, Unknown::kv_rank,     Unknown::expert_size,
+                                   Unknown::experts,   Unknown::shared_size, Unknown::top_k,
+                                   Unknown::ffn_size};
 
 class Checker {
  public:
@@ -52,30 +63,45 @@ class Checker {
 
   std::vector<std::string> run() {
     check_budgets();
-    for (const arch::Segment& segment : answer_.architecture.segments) check_segment(segment);
-    if (answer_.architecture.hidden % request_.tensor_parallel != 0) complain("hidden does not shard");
-    if (arch::depth(answer_.architecture) % request_.pipeline_parallel != 0)
-      complain("depth does not split over the pipeline");
-    if (answer_.loop.span > 0 && arch::loop_of(answer_.architecture) != answer_.loop)
-      complain("the architecture's loop is not the one reported");
+    for (const Unknown unknown : dimensions) check_dimension(unknown);
+    check_attention();
+    check_widths();
+    check_loop();
+    check_rest();
     return std::move(wrong_);
   }
 
  private:
   void complain(std::string text) { wrong_.push_back(std::move(text)); }
 
+  /// The one value of a dimension in the answer or the baseline; none if there is none.
+  std::optional<std::int64_t> own(Unknown unknown) const {
+    return one(values(answer_.architecture, unknown));
+  }
+  std::optional<std::int64_t> base(Unknown unknown) const {
+    return one(values(request_.baseline, unknown));
+  }
+  static std::optional<std::int64_t> one(const std::set<std::int64_t>& all) {
+    return all.empty() ? std::nullopt : std::optional(*all.begin());
+  }
+
   void check_budgets() {
     bool within = true;
     Ratio largest = 0;
     const std::vector<BudgetTolerance> budgets =
         request_.budgets.empty() ? default_budgets() : request_.budgets;
+    if (answer_.mismatch.size() != budgets.size()) {
+      complain("not every budget is reported");
+      return;
+    }
     for (std::size_t i = 0; i < budgets.size(); ++i) {
-      const Ratio target = recount(request_.baseline, budgets[i].budget, request_.options);
-      const Ratio value = recount(answer_.architecture, budgets[i].budget, request_.options);
+      const cost::Budget budget = budgets[i].budget;
+      const Ratio target = detail::recount(request_.baseline, budget, request_.options);
+      const Ratio value = detail::recount(answer_.architecture, budget, request_.options);
       const Ratio mismatch = (value - target) / target;
-      if (mismatch != answer_.mismatch.at(i))
-        complain(fmt::format("{}: reported {}, unrolled {}", cost::name(budgets[i].budget).name,
-                             answer_.mismatch.at(i).str(), mismatch.str()));
+      if (mismatch != answer_.mismatch[i])
+        complain(fmt::format("{}: reported {}, unrolled {}", cost::name(budget).name,
+                             answer_.mismatch[i].str(), mismatch.str()));
       largest = std::max(largest, abs(mismatch));
       within = within && abs(mismatch) <= budgets[i].tolerance;
     }
@@ -83,49 +109,167 @@ class Checker {
     if (within != answer_.within) complain("'within tolerance' is reported wrongly");
   }
 
-  /// Multiples are asked of sizes that were free, not of those taken over or given.
-  bool aligned(Unknown unknown) const {
-    return !request_.fixed.contains(unknown) && !request_.freed.contains(unknown);
-  }
-  void check_multiple(Unknown unknown, std::int64_t value, std::int64_t step) {
-    if (aligned(unknown) && value % step != 0)
-      complain(fmt::format("{} {} is not a multiple of {}", name(unknown), value, step));
+  bool free_by_default(Unknown unknown) const {
+    if (unknown == Unknown::ffn_size) return !base(Unknown::expert_size);
+    return unknown != Unknown::top_k && unknown != Unknown::shared_size;
   }
 
-  void check_segment(const arch::Segment& segment) {
-    check_multiple(Unknown::hidden, answer_.architecture.hidden, request_.alignment.hidden);
-    if (segment.attention.kind == arch::AttentionKind::gqa) check_attention(segment.attention);
-    if (segment.ffn.moe) check_experts(segment.ffn);
+  std::int64_t step(Unknown unknown) const {
+    const Alignment& a = request_.alignment;
+    switch (unknown) {
+      case Unknown::hidden:
+        return a.hidden;
+      case Unknown::head_size:
+      case Unknown::kv_rank:
+        return a.head;
+      case Unknown::experts:
+        return a.experts;
+      case Unknown::expert_size:
+      case Unknown::shared_size:
+      case Unknown::ffn_size:
+        return a.expert;
+      default:
+        return 1;
+    }
   }
 
-  void check_attention(const arch::Attention& a) {
-    const arch::Attention& base = request_.baseline.segments.front().attention;
-    check_multiple(Unknown::head_size, a.head_size, request_.alignment.head);
-    if (a.heads % a.kv_heads != 0) complain("kv heads do not divide heads");
-    const Ratio gqa = Ratio(Int(a.heads), Int(a.kv_heads)) / Ratio(Int(base.heads), Int(base.kv_heads));
-    if (gqa < request_.gqa_low || gqa > request_.gqa_high) complain("the GQA ratio is out of range");
-    if (aligned(Unknown::head_size) && a.head_size < request_.min_head_size)
+  bool shards(Unknown unknown, std::int64_t value) const {
+    const std::int64_t tp = request_.tensor_parallel;
+    switch (unknown) {
+      case Unknown::hidden:
+      case Unknown::heads:
+      case Unknown::shared_size:
+      case Unknown::ffn_size:
+        return value % tp == 0;
+      case Unknown::kv_heads:
+        return value % tp == 0 || tp % value == 0;
+      case Unknown::experts:
+        return value % request_.expert_parallel == 0;
+      default:
+        return true;
+    }
+  }
+
+  void check_dimension(Unknown unknown) {
+    const std::set<std::int64_t> all = values(answer_.architecture, unknown);
+    if (all.size() > 1) complain(fmt::format("segments differ in {}", name(unknown)));
+    if (all.empty()) return;
+    const std::int64_t value = *all.begin();
+    const auto freed = request_.freed.find(unknown);
+    const bool asked = freed != request_.freed.end();
+    if (request_.fixed.contains(unknown) || (asked && freed->second)) {
+      check_asked(unknown, value);
+    } else if (!asked && !free_by_default(unknown)) {
+      if (value != base(unknown))
+        complain(fmt::format("{} is not free and changed from {} to {}", name(unknown),
+                             base(unknown).value_or(0), value));
+    } else if (value % step(unknown) != 0) {
+      complain(fmt::format("{} {} is not a multiple of {}", name(unknown), value, step(unknown)));
+    } else if (unknown == Unknown::head_size && value < request_.min_head_size) {
       complain("the head size is too small");
-    const bool was_square = base.heads * base.head_size == request_.baseline.hidden;
-    if (request_.square.value_or(was_square) && a.heads * a.head_size != answer_.architecture.hidden)
-      complain("heads x head size is not the hidden size");
-    if (a.heads % request_.tensor_parallel != 0) complain("heads do not shard");
+    }
+    if (!shards(unknown, value))
+      complain(fmt::format("{} {} does not shard", name(unknown), value));
   }
 
-  void check_experts(const arch::Ffn& ffn) {
-    const auto has_moe = [](const arch::Segment& s) { return s.ffn.moe; };
-    const arch::Ffn& base = std::find_if(request_.baseline.segments.begin(),
-                                         request_.baseline.segments.end(), has_moe)
-                                ->ffn;
-    check_multiple(Unknown::expert_size, ffn.expert_size, request_.alignment.expert);
-    check_multiple(Unknown::experts, ffn.experts, request_.alignment.experts);
-    if (ffn.top_k > ffn.experts) complain("top-k is above the number of experts");
-    if (ffn.experts % request_.expert_parallel != 0) complain("experts do not shard");
-    const Ratio proportion = Ratio(Int(ffn.expert_size), Int(answer_.architecture.hidden)) /
-                             Ratio(Int(base.expert_size), Int(request_.baseline.hidden));
-    const bool fixed = request_.fixed.contains(Unknown::expert_size);
-    if (!fixed && (proportion > request_.expert_ratio || Ratio(1) / proportion > request_.expert_ratio))
-      complain("expert size / hidden is out of range");
+  /// Fixed to a value, or freed over an explicit range.
+  void check_asked(Unknown unknown, std::int64_t value) {
+    if (const auto fixed = request_.fixed.find(unknown); fixed != request_.fixed.end()) {
+      if (value != fixed->second)
+        complain(fmt::format("{} is {}, not {}", name(unknown), value, fixed->second));
+      return;
+    }
+    const auto freed = request_.freed.find(unknown);
+    if (freed == request_.freed.end() || !freed->second) return;
+    const Range& range = *freed->second;
+    if (value < range.low || value > range.high || (value - range.low) % range.step != 0)
+      complain(fmt::format("{} {} is outside its range", name(unknown), value));
+  }
+
+  void check_attention() {
+    const auto H = own(Unknown::heads), K = own(Unknown::kv_heads), d = own(Unknown::head_size);
+    const auto H0 = base(Unknown::heads), K0 = base(Unknown::kv_heads);
+    if (!H || !K || !d || !H0 || !K0) return;
+    if (*H % *K != 0) complain("kv heads do not divide heads");
+    const Ratio gqa = Ratio(Int(*H), Int(*K)) / Ratio(Int(*H0), Int(*K0));
+    if (gqa < request_.gqa_low || gqa > request_.gqa_high)
+      complain("the GQA ratio is out of range");
+    const bool latent = base(Unknown::kv_rank).has_value();
+    const bool was_square =
+        !latent && Int(*H0) * Int(*base(Unknown::head_size)) == Int(request_.baseline.hidden);
+    const bool square = request_.square.value_or(was_square);
+    const Ratio width = Ratio(Int(*H) * Int(*d)) / Ratio(*own(Unknown::hidden));
+    if (square && width != Ratio(1)) complain("heads x head size is not the hidden size");
+    if (square) return;
+    const Ratio proportion = width / (Ratio(Int(*H0) * Int(*base(Unknown::head_size))) /
+                                      Ratio(request_.baseline.hidden));
+    if (proportion > request_.attention_ratio || proportion * request_.attention_ratio < Ratio(1))
+      complain("heads x head size / hidden is out of range");
+  }
+
+  void check_widths() {
+    if (own(Unknown::top_k).value_or(0) > own(Unknown::experts).value_or(0))
+      complain("top-k is above the number of experts");
+    const Unknown width = base(Unknown::expert_size) ? Unknown::expert_size : Unknown::ffn_size;
+    if (request_.fixed.contains(width) || !own(width)) return;
+    const Ratio proportion = Ratio(Int(*own(width)), Int(answer_.architecture.hidden)) /
+                             Ratio(Int(*base(width)), Int(request_.baseline.hidden));
+    const Ratio factor = request_.expert_ratio;
+    if (proportion > factor || proportion * factor < Ratio(1))
+      complain(fmt::format("{} / hidden is out of range", name(width)));
+  }
+
+  bool given(Unknown unknown) const {
+    return request_.fixed.contains(unknown) || request_.freed.contains(unknown);
+  }
+  void check_loop_unknown(Unknown unknown, std::int64_t value, std::int64_t usual) {
+    if (given(unknown))
+      check_asked(unknown, value);
+    else if (value != usual)
+      complain(fmt::format("{} is {}, not {}", name(unknown), value, usual));
+  }
+
+  void check_loop() {
+    const arch::Architecture& model = answer_.architecture;
+    const arch::Loop& loop = answer_.loop;
+    const std::int64_t depth = arch::depth(model);
+    if (arch::loop_of(model).value_or(arch::Loop{}) != loop ||
+        (loop.span == 0 && arch::effective_depth(model) != Ratio(depth)))
+      complain("the architecture's loop is not the one reported");
+    if (depth != answer_.depth) complain("the depth is reported wrongly");
+    if (depth % request_.pipeline_parallel != 0) complain("depth does not split over the pipeline");
+    check_loop_unknown(Unknown::depth, depth, arch::depth(request_.baseline));
+    const arch::Loop usual = arch::parse_loop(request_.loop, depth, "--loop");
+    if (loop.span == 0) {
+      if (usual.span > 0 && usual.visits > 1 && !given(Unknown::loop_span) &&
+          !given(Unknown::loop_visits))
+        complain("a loop was asked for");
+      return;
+    }
+    check_loop_unknown(Unknown::loop_span, loop.span, usual.span);
+    check_loop_unknown(Unknown::loop_visits, loop.visits, std::max<std::int64_t>(usual.visits, 1));
+    check_loop_unknown(
+        Unknown::loop_start, loop.first,
+        given(Unknown::loop_span) ? arch::centred_first(depth, loop.span) : usual.first);
+  }
+
+  /// Beside dimensions, depth and loop the answer is the baseline.
+  void check_rest() {
+    const arch::Architecture plain = arch::without_loop(request_.baseline);
+    const std::int64_t depth = arch::depth(answer_.architecture);
+    arch::Architecture before =
+        depth == arch::depth(plain) ? plain : arch::with_depth(plain, depth);
+    arch::Architecture after = arch::without_loop(answer_.architecture);
+    before.name = after.name = "";
+    for (arch::Architecture* model : {&before, &after}) {
+      model->hidden = 0;
+      for (arch::Segment& segment : model->segments) {
+        segment.name = "";
+        for (const Unknown unknown : dimensions)
+          if (std::int64_t* value = field(segment, unknown)) *value = 1;
+      }
+    }
+    if (before != after) complain("more than dimensions and loop differs from the baseline");
   }
 
   const MatchRequest& request_;

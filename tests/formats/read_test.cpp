@@ -85,8 +85,9 @@ TEST_CASE("a file of data/models reads as its config, with its own name") {
 TEST_CASE("anything else is refused with a list of what is understood") {
   const char* expected =
       "x.json: not a model configuration\n"
-      "  hint: understood are isoloop architectures (\"schema\": \"isoloop/arch/v1\") and Hugging "
-      "Face config.json files (with \"model_type\")";
+      "  hint: understood are isoloop architectures (\"schema\": \"isoloop/arch/v1\"), Hugging "
+      "Face config.json files (with \"model_type\") and Megatron-LM arguments (with "
+      "--num-layers)";
   for (const char* text : {"{}", "[]", "3", "null", "{\"model_type\": 3}", "{\"schema\": \"x\"}"}) {
     CAPTURE(text);
     CHECK(std::string(test::error_of([&] { read(text, "x.json", "m"); }).what()) == expected);

@@ -61,7 +61,7 @@ TEST_CASE("csv table has units in the header, CRLF ends and quotes where needed"
   table.note = "not written";
   CHECK(csv({{table}}) ==
         "part,stored (params),note\r\n"
-        "attention · 12×,\"402,653,184\",\"say \"\"loop\"\"\"\r\n"
+        "attention · 12×,402653184,\"say \"\"loop\"\"\"\r\n"
         "total,1,\r\n"
         "\"two\nlines\",,x\r\n");
 }
@@ -74,6 +74,16 @@ TEST_CASE("csv writes the tables only, separated by an empty line") {
   CHECK(csv({{Heading{"x"}, one, Paragraph{"y"}, Facts{{{"n", "v"}}}, Code{"z"}, two}}) ==
         "a\r\n1\r\n\"\"\r\n\r\nb,c\r\n");
   CHECK(csv({{Heading{"x"}}}) == "");
+}
+
+TEST_CASE("csv numbers lose the commas of their groups, other text keeps its commas") {
+  Table table;
+  table.columns = {{"value"}};
+  for (const char* text : {"1,234", "-1,234,567.50", "+12,345", "12,34", "1234,567", "1,2345", "1,234 B", "8,16,32", "1,234."})
+    table.rows.push_back({text});
+  CHECK(csv({{table}}) ==
+        "value\r\n1234\r\n-1234567.50\r\n+12345\r\n\"12,34\"\r\n\"1234,567\"\r\n\"1,2345\"\r\n"
+        "\"1,234 B\"\r\n\"8,16,32\"\r\n\"1,234.\"\r\n");
 }
 
 TEST_CASE("csv of random cells reads back as those cells") {

@@ -56,7 +56,7 @@ void add_rules(Random& random, Problem& p) {
   const auto any = [&] { return static_cast<std::size_t>(random() % p.variables.size()); };
   for (std::int64_t rules = pick(random, 0, 2); rules > 0; --rules) {
     Rule rule;
-    rule.kind = static_cast<Rule::Kind>(pick(random, 0, 3));
+    rule.kind = static_cast<Rule::Kind>(pick(random, 0, 4));
     rule.a = any();
     rule.b = any();
     rule.c = any();
@@ -115,9 +115,16 @@ void add_criteria(Random& random, Problem& p) {
     criterion.origin = pick(random, 0, 40);
     p.criteria.push_back(criterion);
   }
-  // The usual first criterion, so that widening has work to do.
-  if (pick(random, 0, 1) == 0)
-    p.criteria.insert(p.criteria.begin(), {Criterion::Kind::largest_mismatch, 0, 0});
+  // The usual beginnings, so that widening and ties have work to do.
+  using Kind = Criterion::Kind;
+  std::vector<Criterion> usual;
+  const std::int64_t beginning = pick(random, 0, 4);
+  if (beginning <= 2) usual.push_back({Kind::largest_mismatch, 0, 0});
+  if (beginning == 1) usual.push_back({Kind::sum_of_mismatches, 0, 0});
+  if (beginning >= 2 && beginning <= 3 && !p.measures.empty())
+    usual.push_back({Kind::mismatch, random() % p.measures.size(), 0});
+  if (beginning == 3) usual.push_back({Kind::largest_mismatch, 0, 0});
+  p.criteria.insert(p.criteria.begin(), usual.begin(), usual.end());
 }
 
 Problem random_problem(Random& random, std::int64_t most_points) {
@@ -235,8 +242,8 @@ TEST_CASE("the answer does not depend on the search order") {
 
 TEST_CASE("zero is a value like any other") {
   const std::vector<std::int64_t> from_zero = {0, 1, 2, 3, 4, 6};
-  for (const Rule::Kind kind :
-       {Rule::Kind::product, Rule::Kind::divides, Rule::Kind::ratio, Rule::Kind::at_most}) {
+  for (const Rule::Kind kind : {Rule::Kind::product, Rule::Kind::divides, Rule::Kind::ratio,
+                                Rule::Kind::at_most, Rule::Kind::product_ratio}) {
     for (const std::int64_t target : {1, 2, 5, 12, 30}) {
       CAPTURE(static_cast<int>(kind));
       CAPTURE(target);
@@ -256,6 +263,21 @@ TEST_CASE("a divides 0 for every a above 0") {
   const Result result = search(p);
   REQUIRE(result.answers.size() == 1);
   CHECK(result.answers[0].values == std::vector<std::int64_t>{3, 0});
+}
+
+TEST_CASE("a budget that nothing can reach leaves the others to decide") {
+  // The cache x is 3 at best of 10 wanted; x + y z still has a nearest point.
+  std::vector<std::int64_t> many;
+  for (std::int64_t i = 1; i <= 400; ++i) many.push_back(i);
+  Problem p = small_problem({{1, 2, 3}, many, many}, x + y * z, 20'011);
+  p.measures.push_back({"cache", 10, Ratio(1, 10), std::nullopt});
+  p.cases[0].values.push_back(x);
+  p.criteria.push_back({Criterion::Kind::sum_of_mismatches, 0, 0});
+  const Result result = search_widening(p);
+  REQUIRE(result.answers.size() == 1);
+  CHECK(result.answers[0].mismatch == std::vector<Ratio>{0, Ratio(-7, 10)});
+  CHECK(result.certificate.nodes < Int(5000));  // of 480,000 points
+  CHECK(counted(result.certificate) == Int(480'000));
 }
 
 TEST_CASE("domains without structure are searched value by value") {

@@ -24,6 +24,10 @@ bool holds(const Rule& rule, const std::vector<std::int64_t>& x) {
       return rule.low * Ratio(b) <= Ratio(a) && Ratio(a) <= rule.high * Ratio(b);
     case Rule::Kind::at_most:
       return a <= b;
+    case Rule::Kind::product_ratio: {
+      const Ratio product(Int(a) * Int(b)), c(x[rule.c]);
+      return rule.low * c <= product && product <= rule.high * c;
+    }
   }
   return false;
 }

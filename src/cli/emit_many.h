@@ -1,0 +1,30 @@
+// Every run of a grid or sweep directory, or of a manifest of pairs.
+//
+// Held by tests/cli/emit_many_test.cpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/emit_run.h"
+
+namespace isoloop::cli {
+
+/// A model of a directory, its pair and its part in it ("" where no manifest names it).
+struct Member {
+  std::string file, pair, role;
+};
+
+/// Whether an argument names a directory or a manifest of pairs rather than one architecture.
+bool names_many(const std::string& argument, const Context& context);
+/// The architectures of a directory with pairs.json, of a manifest, or of all files of a directory
+/// and its configs/, in a fixed order. Throws Error (kind usage) if there is none.
+std::vector<Member> members(const std::string& argument, const Context& context);
+
+/// runs/NAME/..., runs.jsonl, run.sh, submit.sbatch and README.md.
+std::map<std::string, std::string> many_files(const std::vector<Run>& runs);
+
+}  // namespace isoloop::cli

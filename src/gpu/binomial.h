@@ -1,0 +1,34 @@
+// Binomial rows of one expert, tabulated once for many tile sizes.
+//
+// Right by definition; held by tests/gpu/routing_test.cpp against reference sums.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isoloop/gpu.h"
+
+namespace isoloop::gpu {
+
+class Binomial {
+ public:
+  /// X ~ B(tokens, top_k/experts); tails below 1e-16 are cut.
+  explicit Binomial(const Routing& routing);
+  double mean() const { return mean_; }
+  double sd() const { return sd_; }
+  double empty() const { return empty_; }
+  /// E[ceil(X / rows)].
+  double tiles(std::int64_t rows) const;
+  /// E[max of `count` independent X].
+  double expected_max(std::int64_t count) const;
+
+ private:
+  std::int64_t first_ = 0;   // smallest tabulated value
+  std::vector<double> cdf_;  // P(X <= first_ + i)
+  double mean_ = 0, sd_ = 0, empty_ = 0;
+};
+
+/// Throws Error (kind input) unless tokens >= 0 and 1 <= top_k <= experts.
+void check_routing(const Routing& routing);
+
+}  // namespace isoloop::gpu

@@ -1,0 +1,129 @@
+// The emitted CUDA header: compiled for every target, registers and shared memory within the plan's
+// bounds, nothing spilled. Compiled only; cuda_emulation_test.cpp runs the kernels on the host.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "gpu/examples.h"
+#include "isoloop/gpu.h"
+#include "support/numbers.h"
+
+using namespace isoloop;
+using namespace isoloop::gpu;
+
+namespace {
+
+std::string header(const std::string& id, DType dtype = DType::bf16) {
+  PlanOptions o;
+  o.tokens = 8192;
+  o.sequence = 2048;
+  o.dtype = dtype;
+  const Device& device = find_device(id, "");
+  return cuda_header(plan(gpu_test::plain(), device, o), device);
+}
+
+}  // namespace
+
+TEST_CASE("cuda header: shapes, launches and instances are there once") {
+  const std::string text = header("h100-sxm5");
+  CHECK(text.find("struct qkv_projection_forward {") != text.npos);
+  CHECK(text.find("struct experts_down_data_gradient {") != text.npos);
+  CHECK(text.find("// wgmma: 8 launches per microbatch") != text.npos);
+  CHECK(text.find("grouped_gemm<isoloop_plan::Tile") != text.npos);
+  CHECK(text == header("h100-sxm5"));
+  std::string dense = header("a100-sxm4-80gb", DType::fp16);
+  CHECK(dense.find("const __half*") != dense.npos);
+}
+
+TEST_CASE("cuda header: what our kernels do not multiply is refused") {
+  CHECK(std::string(isoloop::test::error_of([] { header("h100-sxm5", DType::fp8); }).what()) ==
+        "dtype: kernels are emitted for bf16 and fp16, not fp8");
+}
+
+#ifdef ISOLOOP_NVCC
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// ptxas output of compiling `text` for `target`; fails the test if nvcc does.
+std::string compile(const std::string& text, const std::string& target) {
+  const fs::path folder = fs::temp_directory_path() / ("isoloop-cuda-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "plan.cuh") << text;
+  std::ofstream(folder / "plan.cu") << "#include \"plan.cuh\"\n";
+  const std::string command =
+      std::string(ISOLOOP_NVCC) + " -std=c++17 -arch=" + target +
+      " -cubin -Xptxas -v -Werror all-warnings -o " + (folder / "plan.cubin").string() + " " +
+      (folder / "plan.cu").string() + " > " + (folder / "log").string() + " 2>&1";
+  const int status = std::system(command.c_str());
+  std::string log = read(folder / "log");
+  fs::remove_all(folder);
+  REQUIRE_MESSAGE(status == 0, log);
+  return log;
+}
+
+int field(const std::string& header_text, const std::string& shape, const std::string& name) {
+  const std::size_t at = header_text.find("struct " + shape + " {");
+  REQUIRE(at != header_text.npos);
+  std::smatch match;
+  const std::string body = header_text.substr(at, 600);
+  REQUIRE(std::regex_search(body, match, std::regex(name + " = (\\d+)")));
+  return std::stoi(match[1]);
+}
+
+}  // namespace
+
+TEST_CASE("cuda header: compiles for every target within the plan's bounds") {
+  const std::pair<const char*, const char*> targets[] = {
+      {"a100-sxm4-80gb", "sm_80"}, {"rtx3090", "sm_86"}, {"rtx4090", "sm_89"},
+      {"h100-sxm5", "sm_90"},      {"b200", "sm_100"},   {"b300", "sm_103"},
+      {"rtx5090", "sm_120"}};
+  const std::regex kernel("entry function '(\\S+)'"), registers("Used (\\d+) registers"),
+      tile("(Tile\\d+x\\d+x\\d+s\\d+w\\d+x\\d+n?)E"), spilled("[1-9]\\d* bytes spill");
+  for (const auto& pair : targets) {
+    const std::string id = pair.first, target = pair.second;
+    CAPTURE(target);
+    const std::string text = header(id);
+    std::istringstream log(compile(text, target));
+    const Limits& limits = find_device(id, "").limits;
+    std::string line, shape;
+    int kernels = 0;
+    while (std::getline(log, line)) {
+      std::smatch match;
+      CHECK_MESSAGE(!std::regex_search(line, spilled), shape, ": ", line);
+      if (std::regex_search(line, match, kernel)) {
+        const std::string mangled = match[1];
+        REQUIRE(std::regex_search(mangled, match, tile));
+        shape = match[1];
+      }
+      if (!std::regex_search(line, match, registers)) continue;
+      ++kernels;
+      const int used = std::stoi(match[1]);
+      CAPTURE(shape);
+      CHECK(used <= field(text, shape, "registers"));
+      CHECK(line.find("bytes smem") == line.npos);  // all of it is dynamic
+      // What ptxas used still holds the planned blocks per SM.
+      const BlockNeeds needs{field(text, shape, "threads"), used, 0,
+                             field(text, shape, "smem_bytes")};
+      CHECK(occupancy(limits, needs).blocks_per_sm >= field(text, shape, "blocks_per_sm"));
+    }
+    CHECK(kernels >= 3);
+  }
+}
+#else
+TEST_CASE("cuda header: compiles for every target [skipped: nvcc is not installed]" *
+          doctest::skip()) {}
+#endif
