@@ -29,11 +29,11 @@ struct Import {
   std::vector<std::string> left_out;  // e.g. "vision tower (siglip_vision_model)"
 };
 
-/// Reads an isoloop architecture file or any known foreign config: a Hugging Face config.json,
-/// Megatron-LM arguments as a shell script, a command line or YAML. `file` names the input in
-/// messages; `name` becomes the architecture's name where the file has none. Throws Error (kind
-/// input): malformed JSON with line and column, a missing dimension by its key, an unknown
-/// family with the nearest known one, a layer kind that cannot be expressed by name.
+/// Reads an isoloop architecture file, a file of data/models or any known foreign config: a Hugging
+/// Face config.json, Megatron-LM arguments as a shell script, a command line or YAML. `file` names
+/// the input in messages; `name` becomes the architecture's name where the file has none. Throws
+/// Error (kind input): malformed JSON with line and column, a missing dimension by its key, an
+/// unknown family with the nearest known one, a layer kind that cannot be expressed by name.
 Import read(std::string_view text, std::string_view file, std::string_view name);
 
 /// The Hugging Face model types that can be read, sorted.

@@ -122,9 +122,9 @@ TEST_CASE("65 models: parameters by part") {
         counted[part_name(row, model.import.family, figures["parts"])] += stored(row);
     }
     REQUIRE(counted.size() == expected.size());
-    for (const auto& [part, params] : expected) {
-      CAPTURE(part);
-      CHECK(counted[part].str() == params.str());
+    for (const auto& part : expected) {
+      CAPTURE(part.first);
+      CHECK(counted[part.first].str() == part.second.str());
     }
   }
 }
