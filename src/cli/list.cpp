@@ -136,7 +136,7 @@ const std::vector<std::pair<std::string, Listing (*)()>>& lists() {
 
 std::string choices() {
   std::string text;
-  for (const auto& [name, make] : lists()) text += (text.empty() ? "" : ", ") + name;
+  for (const auto& [name, make] : lists()) text += (text.empty() ? "" : "|") + name;
   return text;
 }
 
@@ -144,7 +144,7 @@ std::string choices() {
 
 Action declare_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
-  app.add_option("WHAT", *what, "One of: models, grids, gpus, ... (isoloop list x shows all)")->required();
+  app.add_option("WHAT", *what, choices())->required();
   return [what](Context& context) {
     std::vector<std::string> known;
     for (const auto& [name, make] : lists()) {
