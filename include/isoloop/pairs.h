@@ -3,7 +3,7 @@
 // A manifest (schema "isoloop/pairs/v1") names pairs of files, the options of the count, the
 // tolerances, and the contribution of every row at the time of matching. check() recounts both
 // files and, where a budget is missed, names the row that moved most since then.
-// Held by tests/pairs/pairs_test.cpp.
+// Held by tests/pairs/*_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // run(): parses arguments, runs one command, writes its answer, turns errors into exit codes.
 //
-// Held by tests/cli/app_test.cpp.
+// Held by tests/cli/commands_test.cpp and options_test.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>

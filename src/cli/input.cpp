@@ -1,6 +1,6 @@
 // Loading architectures named on the command line.
 //
-// A path wins over a built-in name. Held by tests/cli/input_test.cpp.
+// A path wins over a built-in name. Held by tests/cli/bad_input_test.cpp and options_test.cpp.
 #include "cli/input.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Counts: the ledger with every dimension known, and the totals `isoloop count` prints.
 //
 // Memory per parameter after ZeRO (arXiv 1910.02054): gradients in the training type, and for Adam
-// an fp32 master copy and two fp32 moments. Held by tests/cost/published_counts_test.cpp.
+// an fp32 master copy and two fp32 moments. Held by tests/formats/published_counts_test.cpp.
 #include "cost/ledger.h"
 
 namespace isoloop::cost {

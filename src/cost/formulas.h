@@ -10,7 +10,7 @@
 // A linear map from a to b has a*b parameters and a*b MACs per token (2 FLOPs per MAC).
 // Sources: attention and FFN after Vaswani et al., arXiv 1706.03762; GQA arXiv 2305.13245; MLA
 // arXiv 2405.04434 section 2.1; gated FFN arXiv 2002.05202; mixture of attention heads arXiv
-// 2404.07413. Held by tests/cost/published_counts_test.cpp (parameters by part of 65 models) and
+// 2404.07413. Held by tests/formats/published_counts_test.cpp (parameters by part of 65 models) and
 // tests/cost/convention_test.cpp.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The laws and tables of data/laws/.
 //
-// Source: stated in each file. Held by tests/law/built_in_test.cpp.
+// Source: stated in each file. Held by tests/law/laws_test.cpp.
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.h"

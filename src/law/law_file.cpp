@@ -2,7 +2,7 @@
 //
 // A law may also stand as the field "law" of a larger result, such as that of a fit.
 //
-// Source: data/schemas/law.schema.json. Held by tests/law/law_file_test.cpp.
+// Source: data/schemas/law.schema.json. Held by tests/law/laws_test.cpp.
 #include <fmt/format.h>
 
 #include <charconv>

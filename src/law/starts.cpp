@@ -5,7 +5,7 @@
 // three unknowns simply the best of the seven sets of positive ones.
 //
 // Source: variable projection, Golub & Pereyra 1973, doi 10.1137/0710036. Held by
-// tests/law/starts_test.cpp.
+// tests/law/fit_test.cpp.
 #include "law/starts.h"
 
 #include <Eigen/Cholesky>

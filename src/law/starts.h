@@ -1,6 +1,6 @@
 // Where the search for the optimum begins.
 //
-// Held by tests/law/starts_test.cpp.
+// Held by tests/law/fit_test.cpp.
 #pragma once
 
 #include <vector>

@@ -1,0 +1,70 @@
+// isoloop sweep: its table, files and refusals.
+//
+// Source: the losses printed in arXiv 2609.01343; the files must pass isoloop check.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/run_cli.h"
+#include "support/temp_folder.h"
+
+namespace {
+
+using namespace isoloop::test;
+using nlohmann::json;
+
+TEST_CASE("the paper's span sweep shows its losses beside the matches") {
+  const auto ran = run_cli({"sweep", "paper-span"});
+  CHECK(ran.code() == 0);
+  CHECK(ran.err == "");
+  for (const char* text : {"smelt-200m-e64, S = 0.85", "smelt-200m-e192, S = 0.95", "4-9x2", "1.9257",
+                           "27.57 ± 0.13", "14 of 14 members within tolerance"})
+    CHECK(ran.out.find(text) != ran.out.npos);
+}
+
+TEST_CASE("a sweep writes configs, a manifest that checks, and one line a run") {
+  const TempFolder folder;
+  const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "4,6", "--convention", "smelt", "--align",
+                            "paper", "--tol", "flops=2%,params=2%", "-o", folder / "s", "--format", "json"});
+  CHECK(ran.code() == 0);
+  const json result = json::parse(ran.out);
+  CHECK(result["schema"] == "isoloop/sweep/v1");
+  const json& members = result["series"][0]["members"];
+  REQUIRE(members.size() == 2);
+  CHECK(members[0]["name"] == "d12-s4x2");
+  CHECK(members[0]["optimal"] == true);
+  CHECK(members[0]["space"]["points"].is_string());
+  CHECK(run_cli({"check", folder / "s/pairs.json"}).code() == 0);
+  std::istringstream runs(folder.read("s/runs.jsonl"));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(runs, line);) {
+    const json run = json::parse(line);
+    names.push_back(run["name"]);
+    CHECK(run_cli({"count", folder / ("s/" + run["config"].get<std::string>())}).code() == 0);
+  }
+  CHECK(names == std::vector<std::string>{"smelt-200m-e64", "smelt-200m-e64-d12-s4x2",
+                                          "smelt-200m-e64-d12-s6x2"});
+}
+
+TEST_CASE("members that cannot be matched stay in the table") {
+  const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "6", "--align", "tensor-core"});
+  CHECK(ran.code() == 0);
+  CHECK(ran.out.find("nearest miss: kv") != ran.out.npos);
+  CHECK(ran.out.find("0 of 1 members within tolerance") != ran.out.npos);
+}
+
+TEST_CASE("a sweep refuses axes that mean nothing") {
+  CHECK(run_cli({"sweep", "paper-span", "--span", "2"}).err ==
+        "isoloop: --span, --visits, --depth, --start: 'paper-span' has its own shapes\n"
+        "  hint: give a baseline instead to choose shapes\n");
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "1.5"}).err ==
+        "isoloop: --span: '1.5' is not a whole number from 0 to 100000\n"
+        "  hint: write low:high, low:high:step or a list, e.g. 0:12:2 or 2,4,8\n");
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "8:2"}).err ==
+        "isoloop: --span: '8:2' is not a range\n  hint: write low:high or low:high:step, e.g. 0:12:2\n");
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "13"}).code() == 2);
+  CHECK(run_cli({"sweep", "paper-spam"}).code() == 2);
+}
+
+}  // namespace
