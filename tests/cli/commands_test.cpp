@@ -1,7 +1,9 @@
 // What every command has in common: the first screen, --help, an example that runs, and the same
 // bytes on every run.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "cli/command.h"
@@ -68,12 +70,28 @@ TEST_CASE("--help of every command shows its example, in the words of the projec
   for (const char* option : {"--help", "-h", "--version"}) CHECK(run_cli({option}).code() == 0);
 }
 
+/// Runs on a grid of sizes and budgets that follow a law exactly.
+std::string synthetic_runs() {
+  std::string text = "F,D,S,L,cell\n";
+  int cell = 0;
+  for (const double f : {1e8, 4e8, 1.6e9, 6e9})
+    for (const double s : {0.85, 0.95}) {
+      ++cell;
+      for (const double d : {5e9, 2e10, 8e10, 2e11}) {
+        const double loss = 1.45 + 1400 * std::pow(1 - s, 0.153) / std::pow(f, 0.37) + 2e6 / std::pow(d, 0.66);
+        text += fmt::format("{},{},{},{:.12f},run{}\n", f, d, s, loss, cell);
+      }
+    }
+  return text;
+}
+
 TEST_CASE("every example runs") {
   const TempFolder folder;
   const WorkingFolder here(folder.path());
   folder.write("config.json", R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 100,
     "tie_word_embeddings": true})");
+  folder.write("runs.csv", synthetic_runs());
   REQUIRE(run_cli(words("grid smelt -o grid-out")).code() == 0);
   for (const auto& command : commands()) {
     CAPTURE(command.example);

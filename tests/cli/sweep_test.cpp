@@ -18,15 +18,16 @@ TEST_CASE("the paper's span sweep shows its losses beside the matches") {
   const auto ran = run_cli({"sweep", "paper-span"});
   CHECK(ran.code() == 0);
   CHECK(ran.err == "");
-  for (const char* text : {"smelt-200m-e64, S = 0.85", "smelt-200m-e192, S = 0.95", "4-9x2", "1.9257",
-                           "27.57 ± 0.13", "14 of 14 members within tolerance"})
+  for (const char* text : {"smelt-200m-e64, S = 0.85", "smelt-200m-e192, S = 0.95", "4-9x2",
+                           "1.9257", "27.57 ± 0.13", "14 of 14 members within tolerance"})
     CHECK(ran.out.find(text) != ran.out.npos);
 }
 
 TEST_CASE("a sweep writes configs, a manifest that checks, and one line a run") {
   const TempFolder folder;
-  const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "4,6", "--convention", "smelt", "--align",
-                            "paper", "--tol", "flops=2%,params=2%", "-o", folder / "s", "--format", "json"});
+  const auto ran =
+      run_cli({"sweep", "smelt-200m-e64", "--span", "4,6", "--convention", "smelt", "--align",
+               "paper", "--tol", "flops=2%,params=2%", "-o", folder / "s", "--format", "json"});
   CHECK(ran.code() == 0);
   const json result = json::parse(ran.out);
   CHECK(result["schema"] == "isoloop/sweep/v1");
@@ -62,7 +63,8 @@ TEST_CASE("a sweep refuses axes that mean nothing") {
         "isoloop: --span: '1.5' is not a whole number from 0 to 100000\n"
         "  hint: write low:high, low:high:step or a list, e.g. 0:12:2 or 2,4,8\n");
   CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "8:2"}).err ==
-        "isoloop: --span: '8:2' is not a range\n  hint: write low:high or low:high:step, e.g. 0:12:2\n");
+        "isoloop: --span: '8:2' is not a range\n  hint: write low:high or low:high:step, e.g. "
+        "0:12:2\n");
   CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "13"}).code() == 2);
   CHECK(run_cli({"sweep", "paper-spam"}).code() == 2);
 }
