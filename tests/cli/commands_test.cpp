@@ -16,18 +16,7 @@ using isoloop::cli::commands;
 using isoloop::test::run_cli;
 using isoloop::test::TempFolder;
 using isoloop::test::words;
-
-/// Runs the rest of the test in another working folder.
-class WorkingFolder {
- public:
-  explicit WorkingFolder(const std::string& path) : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(path);
-  }
-  ~WorkingFolder() { std::filesystem::current_path(before_); }
-
- private:
-  std::filesystem::path before_;
-};
+using isoloop::test::WorkingFolder;
 
 std::vector<std::string> arguments(std::string_view line) {
   std::vector<std::string> args = words(std::string(line));

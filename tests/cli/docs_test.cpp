@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "support/run_cli.h"
+#include "support/temp_folder.h"
 
 namespace {
 
@@ -70,6 +71,7 @@ std::vector<fs::path> documents() {
 
 TEST_CASE("documents show what the program prints") {
   const bool regenerate = std::getenv("ISOLOOP_REGEN") != nullptr;
+  const isoloop::test::WorkingFolder there(ISOLOOP_SOURCE_DIR);  // commands name example files
   for (const fs::path& path : documents()) {
     CAPTURE(path.string());
     const std::string text = read(path);

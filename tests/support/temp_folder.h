@@ -94,4 +94,16 @@ inline std::string with(std::string text, const std::string& from, const std::st
   return text.replace(at, from.size(), to);
 }
 
+/// Runs the rest of the test in another working folder.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const std::string& path) : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~WorkingFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_;
+};
+
 }  // namespace isoloop::test
