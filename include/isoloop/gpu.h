@@ -276,13 +276,13 @@ struct Kernel {
   std::string_view name;  // "qkv projection"
   KernelKind kind{};
   Pass pass = Pass::forward;
-  std::optional<std::size_t> segment;  // none: once per model
-  Ratio count = 1;                     // launches per microbatch on one pipeline stage
-  bool per_step = false;               // once per step, not per microbatch
-  bool weights_from_l2 = false;        // a later visit that finds the weights still in L2
+  std::optional<std::size_t> segment;            // none: once per model
+  Ratio count = 1;                               // launches per microbatch on one pipeline stage
+  bool per_step = false;                         // once per step, not per microbatch
+  bool weights_from_l2 = false;                  // a later visit that finds the weights still in L2
   std::int64_t m = 0, n = 0, k = 0, groups = 1;  // m: mean rows of a group where routed
-  Ratio macs = 0;            // multiply-accumulates of one launch, without padding
-  double weight_bytes = 0;   // weights one launch reads or, in a weight gradient, writes
+  Ratio macs = 0;           // multiply-accumulates of one launch, without padding
+  double weight_bytes = 0;  // weights one launch reads or, in a weight gradient, writes
   std::variant<Launch, GemmLaunch, AttentionLaunch> detail;
 
   const Launch& launch() const {
