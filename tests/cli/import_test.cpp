@@ -41,7 +41,8 @@ TEST_CASE("what cannot be told apart is warned about by name, unless --quiet") {
 }
 
 TEST_CASE("every built-in model imports and counts the same") {
-  for (const Json& model : run_json({"list", "models"}).at("models")) {
+  const Json listed = run_json({"list", "models"});  // a temporary would end before the loop
+  for (const Json& model : listed.at("models")) {
     const std::string name = model.at("name");
     CAPTURE(name);
     const auto ran = run_cli({"import", name, "--quiet"});

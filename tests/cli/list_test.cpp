@@ -32,13 +32,17 @@ TEST_CASE("lists fit a terminal; sources are in the other formats") {
 }
 
 TEST_CASE("names are accepted where they belong") {
-  for (const Json& x : run_json({"list", "conventions"}).at("conventions"))
+  const Json listed_conventions = run_json({"list", "conventions"});
+  for (const Json& x : listed_conventions.at("conventions"))
     CHECK(run_cli({"count", "smelt-200m-e192", "--convention", x.at("name")}).code() == 0);
-  for (const Json& x : run_json({"list", "alignments"}).at("alignments"))
+  const Json listed_alignments = run_json({"list", "alignments"});
+  for (const Json& x : listed_alignments.at("alignments"))
     CHECK(run_cli({"match", "smelt-200m-e192", "--align", x.at("name")}).code() < 2);
-  for (const Json& x : run_json({"list", "budgets"}).at("budgets"))
+  const Json listed_budgets = run_json({"list", "budgets"});
+  for (const Json& x : listed_budgets.at("budgets"))
     CHECK(run_cli({"match", "ouro-1.4b", "--loop", "none", "--tol", x.at("name").get<std::string>() + "=5%"}).code() < 2);
-  for (const Json& x : run_json({"list", "grids"}).at("grids"))
+  const Json listed_grids = run_json({"list", "grids"});
+  for (const Json& x : listed_grids.at("grids"))
     CHECK(run_cli({"grid", x.at("name")}).code() == 0);
 }
 
