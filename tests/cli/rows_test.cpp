@@ -41,7 +41,8 @@ TEST_CASE("count: stored and active parameters of the rows sum to the totals") {
 }
 
 TEST_CASE("count: norms and adapters stored per visit appear once per visit in their rows") {
-  for (const nlohmann::json& row : counted().at("rows")) {
+  const nlohmann::json model = counted();  // a temporary would end before the loop
+  for (const nlohmann::json& row : model.at("rows")) {
     if (row.at("part") == "norm") CHECK(row.at("stored_params") == 2 * 3 * 2 * 32);
     if (row.at("part") == "adapter") CHECK(row.at("stored_params") == 2 * 3 * 2 * 32 * 4);
   }
