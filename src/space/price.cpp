@@ -84,6 +84,9 @@ Price step_time(std::string key, const gpu::Device& device, const gpu::PlanOptio
       }
     };
   };
+  price.identity = fmt::format("{} ms, tp {}, ep {}, pp {}, dp {}, microbatches {}, recompute {}",
+                               base->step_ms.mid, options.tp, options.ep, options.pp, options.dp,
+                               options.microbatches, gpu::name(options.recompute));
   price.baseline = {1, 1, 1};
   return price;
 }
@@ -120,6 +123,9 @@ Price predicted_loss(std::string key, const law::Law& law, const cost::Options& 
   };
   price.make = [of] { return Pricer(of); };
   price.baseline = of(baseline);
+  for (const law::Coefficient c : law::coefficients_of(law.form))
+    price.identity += fmt::format("{}{}={}", price.identity.empty() ? "" : ",",
+                                  law::name(law.form.family, c), law.coefficients[c]);
   return price;
 }
 
