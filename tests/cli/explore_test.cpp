@@ -110,7 +110,7 @@ TEST_CASE("lost, doubled, unfinished and foreign shards are named") {
   shard("--shard 1/2", "half.json");
   shard("--shard 2/3 --context 1024", "other.json");
   shard("", "whole.json");
-  json partial = json::parse(folder.read("s2.json"));
+  nlohmann::ordered_json partial = nlohmann::ordered_json::parse(folder.read("s2.json"));
   partial["units"]["done"] = "1";
   folder.write("partial.json", partial.dump());
   folder.write("model.json", "{}");
