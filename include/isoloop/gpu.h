@@ -26,6 +26,8 @@
 
 namespace isoloop::gpu {
 
+class Launches;
+
 // ---- Devices (data/gpus/*.json, data/compute_capabilities.json) --------------------------------
 
 /// Number formats tensor cores multiply. fp32 weights are multiplied as tf32.
@@ -322,10 +324,34 @@ class Planner {
   Plan plan(const arch::Architecture& architecture) const;
 
  private:
+  friend class StepTimer;
   struct State;
   std::unique_ptr<const State> state_;
 };
 Plan plan(const arch::Architecture& architecture, const Device& device, const PlanOptions& options);
+
+/// Milliseconds of a step, and of its kinds of kernel, which add up to it.
+struct StepTime {
+  Time step_ms;
+  std::array<Time, kernel_kind_count> by_kind_ms{};
+};
+StepTime step_time(const Plan& plan);
+
+/// The step time alone of many architectures that differ in few dimensions: the numbers of
+/// Planner::plan bit by bit, without kernels and notes, and with launches remembered by problem.
+/// Not to be shared between threads; `planner` must outlive it.
+class StepTimer {
+ public:
+  explicit StepTimer(const Planner& planner);
+  ~StepTimer();
+  StepTimer(StepTimer&&) noexcept;
+  /// Throws as Planner::plan.
+  StepTime time(const arch::Architecture& architecture);
+
+ private:
+  const Planner* planner_;
+  std::unique_ptr<Launches> launches_;
+};
 
 /// How often a step launches what a microbatch launches `kernel.count` times, idle waits included.
 double step_repeats(const Plan& plan, const Kernel& kernel);
@@ -333,9 +359,10 @@ double step_repeats(const Plan& plan, const Kernel& kernel);
 std::array<Time, kernel_kind_count> time_by_kind(const Plan& plan);
 /// Step time over a baseline's on the same device.
 struct StepRatio {
-  double low = 0, mid = 0, high = 0;             // errors of one kind of kernel move both plans
+  double low = 0, mid = 0, high = 0;           // errors of one kind of kernel move both plans
   double unshared_low = 0, unshared_high = 0;  // if the two plans' errors had nothing in common
 };
+StepRatio step_ratio(const StepTime& time, const StepTime& baseline);
 StepRatio step_ratio(const Plan& plan, const Plan& baseline);
 
 /// One change of a dimension and what it gains, most first.

@@ -13,10 +13,9 @@ namespace isoloop::gpu {
 namespace {
 
 /// Weights, and in training fp32 gradients and the optimizer state kept here; no activations.
-void memory_note(Plan& plan, const arch::Architecture& architecture, const Sharding& s,
+void memory_note(Plan& plan, const LocalParams& params, const Sharding& s,
                  const DeviceModel& model) {
   const bool training = s.options.phase == Phase::training;
-  const LocalParams params = local_params(architecture, s);
   const double all = params.dense + params.experts;
   const double bytes = training ? all * (4 + s.activation_bytes) + owned_params(params, s) * 12
                                 : all * bytes_per_element(s.precision);
@@ -39,15 +38,13 @@ double owned_params(const LocalParams& params, const Sharding& s) {
 }
 
 void add_totals(Plan& plan, const Sharding& s, const DeviceModel& model) {
-  Time microbatch, step;
   for (const Kernel& k : plan.kernels) {
-    (k.per_step ? step : microbatch) += k.total_us();
     if (k.pass == Pass::forward) plan.forward_macs += k.count * k.macs;
     if (k.pass != Pass::recompute) plan.useful_macs += k.count * k.macs;
   }
   const auto pp = static_cast<double>(s.options.pp);
   const auto count = static_cast<double>(s.options.microbatches);
-  plan.step_ms = 1e-3 * ((count + pp - 1) * microbatch + step);
+  plan.step_ms = step_time(plan).step_ms;
   const double seconds = plan.step_ms.mid * 1e-3;
   const double peak = peak_flops(model.device, s.precision);
   plan.mfu = count * 2 * plan.useful_macs.to_double() / (seconds * peak);
@@ -55,8 +52,8 @@ void add_totals(Plan& plan, const Sharding& s, const DeviceModel& model) {
   plan.tokens_per_s = count * tokens / (static_cast<double>(s.options.tp) * pp) / seconds;
 }
 
-void add_notes(Plan& plan, const arch::Architecture& architecture, const Sharding& s,
-               const DeviceModel& model) {
+void add_notes(Plan& plan, const arch::Architecture& architecture, const LocalParams& params,
+               const Sharding& s, const DeviceModel& model) {
   const std::string& capability = model.device.limits.compute_capability;
   if (model.rates.gemm[static_cast<std::size_t>(width_of(s.precision))].points == 0)
     plan.notes.push_back(
@@ -66,7 +63,7 @@ void add_notes(Plan& plan, const arch::Architecture& architecture, const Shardin
     plan.notes.push_back(
         fmt::format("attention is planned in {}: FlashAttention has no {} kernel that trains",
                     name(s.attention_precision), name(s.precision)));
-  memory_note(plan, architecture, s, model);
+  memory_note(plan, params, s, model);
   if (architecture.mtp_layers > 0)
     plan.notes.push_back("multi-token-prediction layers are left out");
   if (architecture.vocab == 0)
