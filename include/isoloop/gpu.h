@@ -232,15 +232,22 @@ struct AttentionProblem {
 };
 struct AttentionLaunch : Launch {
   AttentionKernel kernel{};
+  AttentionProblem problem;
   int tile_m = 0, tile_n = 0, stages = 0;
   int kernel_head_size = 0, kernel_value_size = 0;  // the template the sizes are padded to
   int splits = 1;                                   // split-KV
   double padded_share = 0;  // arithmetic spent on padding and masked-out entries, of all
 };
-/// The newest kernel of the device, or `kernel`. Throws Error (kind input) if no kernel supports
-/// the head size or the device, listing what is supported.
+/// The newest kernel of the device that has a shape for the problem, or `kernel`. Throws Error
+/// (kind input) if no kernel supports the head size or the device, listing what is supported.
 AttentionLaunch plan_attention(const Device& device, const AttentionProblem& problem,
                                std::optional<AttentionKernel> kernel = {});
+struct RejectedAttention {
+  std::string shape, reason;  // "FlashAttention-2 backward 128x128, head 64"
+};
+/// Kernels and shapes passed over before the one that is planned.
+std::vector<RejectedAttention> rejected_attention(const Device& device,
+                                                  const AttentionProblem& problem);
 
 // ---- Plans -------------------------------------------------------------------------------------
 

@@ -3,8 +3,10 @@
 // Held by tests/cli/plan_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json_writer.h"
 #include "cli/input.h"
@@ -154,12 +156,27 @@ std::string closing_line(const Flags& f) {
   return fmt::format("Next: {} shows every kernel with its launch.", given);
 }
 
+/// What was not planned, and why: GEMM shapes of the device, attention shapes of this plan.
+void add_reasons(PlanView& view, const gpu::Device& device) {
+  view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(view.plan.options.dtype));
+  std::vector<gpu::AttentionProblem> seen;
+  std::set<std::pair<std::string, std::string>> listed;
+  for (const gpu::Kernel& k : view.plan.kernels) {
+    const auto* launch = std::get_if<gpu::AttentionLaunch>(&k.detail);
+    if (launch == nullptr || std::ranges::find(seen, launch->problem) != seen.end()) continue;
+    seen.push_back(launch->problem);
+    for (gpu::RejectedAttention& r : gpu::rejected_attention(device, launch->problem))
+      if (listed.emplace(r.shape, r.reason).second) view.attention_shapes.push_back(std::move(r));
+  }
+}
+
 /// The plan of what can be looped; the baseline of a pair stays as it is.
 Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOptions& options,
                    const Context& context) {
   const gpu::Planner planner = planning("", [&] { return gpu::Planner(device, options); });
   PlanView view{
-      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {}};
+      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {},
+      {}};
   if (!flags.loop.empty()) view.architecture.name += "-" + flags.loop;
   std::replace(view.architecture.name.begin(), view.architecture.name.end(), ' ', '-');
   view.plan = planning(flags.model, [&] { return planner.plan(view.architecture); });
@@ -169,7 +186,7 @@ Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOption
   }
   view.advice =
       planning(flags.model, [&] { return gpu::advice(view.architecture, device, options); });
-  if (flags.why) view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(options.dtype));
+  if (flags.why) add_reasons(view, device);
   view.next = closing_line(flags);
   Answer answer;
   answer.document = plan_document(view);

@@ -155,6 +155,9 @@ Json plan_json(const PlanView& view) {
   j["rejected"] = Json::array();
   for (const gpu::RejectedShape& r : view.shapes->rejected)
     j["rejected"].push_back({{"shape", gpu::text(r.shape)}, {"reason", r.reason}});
+  j["rejected_attention"] = Json::array();
+  for (const gpu::RejectedAttention& r : view.attention_shapes)
+    j["rejected_attention"].push_back({{"shape", r.shape}, {"reason", r.reason}});
   return j;
 }
 

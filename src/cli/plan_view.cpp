@@ -283,6 +283,14 @@ report::Table rejected_table(const gpu::ShapeList& shapes) {
   return table;
 }
 
+report::Table rejected_table(const std::vector<gpu::RejectedAttention>& shapes) {
+  report::Table table;
+  table.title = fmt::format("Attention shapes passed over ({})", shapes.size());
+  table.columns = {{"shape", "", Align::left}, {"reason", "", Align::left}};
+  for (const gpu::RejectedAttention& r : shapes) table.rows.push_back({r.shape, r.reason});
+  return table;
+}
+
 }  // namespace
 
 std::string range_text(double mid, double low, double high) {
@@ -328,7 +336,10 @@ report::Document plan_document(const PlanView& view) {
   }
   add_advice(view, d);
   add_notes(view, d);
-  if (view.shapes) d.blocks.emplace_back(rejected_table(*view.shapes));
+  if (view.shapes) {
+    d.blocks.emplace_back(rejected_table(*view.shapes));
+    d.blocks.emplace_back(rejected_table(view.attention_shapes));
+  }
   d.blocks.emplace_back(report::Paragraph{
       "Times are estimates: mid (low–high). How far they miss: docs/gpu.md. " + view.next,
       Tone::dim});

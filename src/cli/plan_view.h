@@ -18,8 +18,9 @@ struct PlanView {
   std::optional<arch::Architecture> other;  // --against
   std::optional<gpu::Plan> baseline;
   std::vector<gpu::Advice> advice;
-  std::optional<gpu::ShapeList> shapes;  // --why
-  std::string next;                      // the closing line
+  std::optional<gpu::ShapeList> shapes;                  // --why
+  std::vector<gpu::RejectedAttention> attention_shapes;  // likewise
+  std::string next;                                      // the closing line
 };
 
 report::Document plan_document(const PlanView& view);
