@@ -256,6 +256,10 @@ void add_advice(const PlanView& view, report::Document& d) {
         report::Paragraph{"No single dimension moved to a near multiple gains 0.5 % or more."});
     return;
   }
+  d.blocks.emplace_back(report::Paragraph{
+      "Each moves one dimension and leaves the others, so the work changes a little: gains are "
+      "time per multiply-accumulate.",
+      Tone::dim});
   report::Facts facts;
   for (std::size_t i = 0; i < view.advice.size(); ++i)
     facts.lines.emplace_back(std::to_string(i + 1), view.advice[i].text);

@@ -323,6 +323,17 @@ AttentionShape attention_shape(const Device& device, const AttentionProblem& pro
                     "attention.head_size", "smaller heads");
 }
 
+std::int64_t largest_unpadded_head(const Device& device, const AttentionProblem& problem) {
+  const AttentionKernel kernel = attention_shape(device, problem).kernel;
+  AttentionProblem smaller = problem;
+  for (std::int64_t size = problem.head_size - 1; size > 0; --size) {
+    smaller.head_size = smaller.value_size = size;
+    const Shapes shapes = shapes_of(device, smaller, kernel);
+    if (!shapes.empty() && shapes.front().head_size == size) return size;
+  }
+  return 0;
+}
+
 std::vector<RejectedAttention> rejected_attention(const Device& device,
                                                   const AttentionProblem& problem) {
   const AttentionShape chosen = attention_shape(device, problem);

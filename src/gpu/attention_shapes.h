@@ -27,4 +27,7 @@ AttentionKernel newest_attention(const Device& device);
 AttentionShape attention_shape(const Device& device, const AttentionProblem& problem,
                                std::optional<AttentionKernel> kernel = {});
 
+/// The largest head size below the problem's that its kernel does not pad; 0 if none.
+std::int64_t largest_unpadded_head(const Device& device, const AttentionProblem& problem);
+
 }  // namespace isoloop::gpu
