@@ -22,7 +22,7 @@ namespace {
 struct Flags {
   // As given; "" = not given.
   std::string model, gpu, phase, tokens, sequence, dtype, kv_dtype, tp, ep, pp, dp, microbatches,
-      recompute, link, loop, against, emit, directory, occupancy, grid;
+      recompute, link, loop, against, emit, directory, occupancy, grid, compute;
   bool why = false;
 };
 
@@ -46,6 +46,16 @@ double link_speed(const std::string& text) {
     throw usage_error(fmt::format("'{}' is not a positive number", text), "--link",
                       "write the GB/s of both directions together, e.g. --link 900");
   return value.to_double();
+}
+
+/// Training FLOPs.
+double budget(const std::string& text) {
+  constexpr double most = 1e40;
+  const double value = parse_ratio(text, "--compute").to_double();
+  if (!(value > 0) || value > most)
+    throw usage_error(fmt::format("'{}' is no budget of training FLOPs", text), "--compute",
+                      "write e.g. --compute 1e21");
+  return value;
 }
 
 gpu::PlanOptions options_of(const Flags& f) {
@@ -261,6 +271,9 @@ void declare_options(CLI::App& app, Flags& f) {
       ->type_name("LIST");
   app.add_option("--grid", f.grid, "All cells of a published grid: isoloop list grids")
       ->type_name("NAME");
+  app.add_option("--compute", f.compute,
+                 "With --grid: budget of the gain (default: each cell's own)")
+      ->type_name("FLOPS");
 }
 
 }  // namespace
@@ -271,6 +284,8 @@ Action declare_plan(CLI::App& app) {
   return [flags](Context& context) {
     const Flags& f = *flags;
     check_emit(f);
+    if (!f.compute.empty() && f.grid.empty())
+      throw usage_error("belongs to --grid", "--compute", "add --grid smelt");
     const gpu::Device device = device_of(f.gpu, context);
     if (!f.occupancy.empty()) {
       refuse_beside(f, "--occupancy");
@@ -279,7 +294,8 @@ Action declare_plan(CLI::App& app) {
     const gpu::PlanOptions options = options_of(f);
     if (!f.grid.empty()) {
       refuse_beside(f, "--grid");
-      return planning(f.grid, [&] { return plan_grid(f.grid, device, options); });
+      const double compute = f.compute.empty() ? 0 : budget(f.compute);
+      return planning(f.grid, [&] { return plan_grid(f.grid, device, options, compute); });
     }
     if (f.model.empty()) throw usage_error("ARCH is missing", "plan", "see isoloop plan --help");
     return plan_answer(f, device, options, context);

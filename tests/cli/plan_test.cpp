@@ -117,9 +117,43 @@ TEST_CASE("plan: the grid has sixteen cells") {
   std::size_t paper = 0;
   for (const Json& cell : j.at("cells")) {
     CHECK(cell.at("match").at("step_time_ratio").at("mid").get<double>() > 0);
+    const bool law = cell.at("sparsity") != "0.000";
+    CHECK(cell.at("gain").is_null() == !law);
+    CHECK(cell.at("match").at("gain_left").is_null() == !law);
+    if (law) {
+      const Json left = cell.at("match").at("gain_left");
+      CHECK(left.at("low").get<double>() < left.at("mid").get<double>());
+      CHECK(left.at("mid").get<double>() < left.at("high").get<double>());
+    }
     paper += cell.at("paper_looped").is_null() ? 0 : 1;
   }
   CHECK(paper == 12);
+}
+
+TEST_CASE("plan: the grid's gain is taken at each cell's own budget, or at the one given") {
+  // 196,075 steps of 256 x 4096 tokens; 6 FLOPs per active parameter and attention beside.
+  const Json own = run_json(words("plan --grid smelt --gpu h100-sxm5")).at("cells")[13];
+  CHECK(own.at("name") == "1.6B-E64");
+  const double tokens = 196075.0 * 256 * 4096;
+  const double per_token = own.at("compute_flops").get<double>() / tokens;
+  CHECK(per_token > 6 * 1.6e9);
+  CHECK(per_token < 1.2 * 6 * 1.6e9);
+  const Json given =
+      run_json(words("plan --grid smelt --gpu h100-sxm5 --compute 1e21")).at("cells")[13];
+  CHECK(given.at("compute_flops") == 1e21);
+  CHECK(given.at("gain").at("low").get<double>() == doctest::Approx(0.08));
+  CHECK(given.at("gain").at("high").get<double>() == doctest::Approx(0.28));
+  const double f = given.at("match").at("flops_ratio");
+  CHECK(f == doctest::Approx(1).epsilon(0.02));
+  const double r = given.at("match").at("step_time_ratio").at("mid"),
+               gain = given.at("gain").at("mid"),
+               left = given.at("match").at("gain_left").at("mid");
+  CHECK(left == doctest::Approx(1 - (1 - gain) * r / f));
+  CHECK(refused("plan smelt-200m-e192 --gpu h100-sxm5 --compute 1e21") ==
+        "isoloop: --compute: belongs to --grid\n  hint: add --grid smelt\n");
+  CHECK(refused("plan --grid smelt --gpu h100-sxm5 --compute 0") ==
+        "isoloop: --compute: '0' is no budget of training FLOPs\n  hint: write e.g. --compute "
+        "1e21\n");
 }
 
 TEST_CASE("plan: bad input is refused with where, what and what instead") {
