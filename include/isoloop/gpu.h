@@ -208,6 +208,7 @@ struct Launch {
   bool measured = false;  // the device's generation has measured points of this kind
 };
 struct GemmLaunch : Launch {
+  GemmProblem problem;
   TileShape tile;
   int split_k = 1;
   bool raster_along_m = true;   // consecutive tiles walk along m
@@ -375,7 +376,10 @@ StepRatio step_ratio(const Plan& plan, const Plan& baseline);
 /// One change of a dimension and what it gains, most first.
 struct Advice {
   std::string text;
-  double gain = 0;  // fraction of the step time
+  double gain = 0;  // fraction of the time per multiply-accumulate
+  std::string dimension, reason;
+  std::int64_t from = 0, to = 0;
+  double step_ms = 0;  // after the change
 };
 std::vector<Advice> advice(const arch::Architecture& architecture, const Device& device,
                            const PlanOptions& options);

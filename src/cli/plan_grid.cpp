@@ -226,7 +226,8 @@ Answer plan_grid(const std::string& name, const gpu::Device& device,
   j["schema"] = "isoloop/plan/v1";
   j["grid"] = grid.name;
   j["gpu"] = device.id;
-  j["options"] = options_json(options);
+  j["gpu_name"] = device.name;
+  j["options"] = options_json(resolved(options, grid.options.context));
   for (const PlannedCell& c : cells) j["cells"].push_back(cell_json(c));
   answer.json = json::pretty(j);
   return answer;

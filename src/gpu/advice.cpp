@@ -210,11 +210,19 @@ const Move& preferred(const std::vector<Move>& moves, std::int64_t value) {
 }
 
 Advice advice_of(const Dimension& d, const Move& move, const Plan& now) {
-  return {fmt::format("{} {} -> {}{}: {:.1f} % less time for the same work; the step goes from "
-                      "{:.2f} to {:.2f} ms. Why: {}",
-                      d.name, d.value, move.to, multiple_text(move.to), 100 * move.gain,
-                      now.step_ms.mid, move.step_ms, d.reason),
-          move.gain};
+  Advice a;
+  a.text = fmt::format(
+      "{} {} -> {}{}: {:.1f} % less time for the same work; the step goes from {:.2f} to {:.2f} "
+      "ms. Why: {}",
+      d.name, d.value, move.to, multiple_text(move.to), 100 * move.gain, now.step_ms.mid,
+      move.step_ms, d.reason);
+  a.gain = move.gain;
+  a.dimension = d.name;
+  a.reason = d.reason;
+  a.from = d.value;
+  a.to = move.to;
+  a.step_ms = move.step_ms;
+  return a;
 }
 
 }  // namespace

@@ -183,6 +183,7 @@ bool usable(const GemmProblem& p, const TileShape& s) {
 GemmLaunch launch_of(const DeviceModel& model, const GemmProblem& p, const Fixed& f, const Cost& c,
                      const TileShape& s, int split, RowTiles& rows) {
   GemmLaunch l;
+  l.problem = p;
   l.tile = s;
   l.split_k = split;
   l.threads = s.threads;

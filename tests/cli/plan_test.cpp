@@ -82,6 +82,18 @@ TEST_CASE("plan: a pair side by side") {
                                   {"mid", "high"},
                                   {"high", "unshared_high"}})
     CHECK(r.at(low).get<double>() <= r.at(high).get<double>());
+  // Kernel by kernel, each side adds up to its step.
+  double ours = 0, theirs = 0, shares = 0;
+  for (const Json& k : j.at("pair").at("kernels")) {
+    ours += k.at("ms").get<double>();
+    theirs += k.at("baseline_ms").get<double>();
+  }
+  for (const Json& k : j.at("kernels")) shares += k.at("share").get<double>();
+  CHECK(ours == doctest::Approx(j.at("step_time_ms").at("mid").get<double>()));
+  CHECK(theirs == doctest::Approx(j.at("baseline").at("step_time_ms").at("mid").get<double>()));
+  CHECK(shares == doctest::Approx(1));
+  CHECK(j.at("pair").at("by_kind").at("link").at("ratio").is_null());
+  CHECK(j.at("pair").at("by_kind").at("attention").at("ratio").get<double>() > 1);
   const Json same = run_json(with(small, "--against smelt-200m-e192")).at("step_time_ratio");
   CHECK(same.at("low") == 1);
   CHECK(same.at("high") == 1);
@@ -199,7 +211,10 @@ TEST_CASE("plan: a device file") {
     "compute_capability": "9.0", "sms": 100, "l2_bytes": 50000000, "memory_bytes": 80000000000,
     "memory_bytes_per_s": 3000000000000, "clock_mhz": {"tensor": 1700},
     "dense_tflops": {"bf16": 800}})");
-  CHECK(run_json({"plan", "smelt-200m-e192", "--gpu", path}).at("gpu") == "mine");
+  const Json j = run_json({"plan", "smelt-200m-e192", "--gpu", path});
+  CHECK(j.at("gpu") == "mine");
+  CHECK(j.at("gpu_name") == "mine");
+  CHECK(j.at("options").at("sequence") == 4096);
 }
 
 }  // namespace
