@@ -37,7 +37,14 @@ gpu::Device device_of(const std::string& argument, const Context& context) {
     throw usage_error("is missing", "--gpu",
                       "isoloop list gpus names them; a .json file may be given");
   if (!argument.ends_with(".json")) return gpu::find_device(argument, "--gpu");
-  return gpu::device_from_json(read_text(argument, context), argument);
+  try {
+    return gpu::device_from_json(read_text(argument, context), argument);
+  } catch (const Error& error) {
+    if (error.message.starts_with("cannot be read"))
+      throw Error(error.kind, error.message, error.where,
+                  "name a device file that is there, or a built-in GPU: isoloop list gpus");
+    throw;
+  }
 }
 
 double link_speed(const std::string& text) {

@@ -171,6 +171,16 @@ TEST_CASE("plan: the grid's gain is taken at each cell's own budget, or at the o
 TEST_CASE("plan: bad input is refused with where, what and what instead") {
   CHECK(refused("plan smelt-200m-e192 --gpu h100-smx5") ==
         "isoloop: --gpu: unknown GPU 'h100-smx5'\n  hint: did you mean 'h100-sxm5'?\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu H100") ==
+        "isoloop: --gpu: unknown GPU 'H100'\n  hint: did you mean 'h100-nvl', 'h100-pcie' or "
+        "'h100-sxm5'?\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu b20") ==
+        "isoloop: --gpu: unknown GPU 'b20'\n  hint: did you mean 'b200'?\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu t4") ==
+        "isoloop: --dtype: T4 has no bf16 tensor cores\n  hint: it has fp32, fp16, int8\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu h100-sxm5 --tokens 5000") ==
+        "isoloop: --tokens: 5000 tokens are not whole sequences of 4096\n  hint: for example "
+        "8192\n");
   CHECK(
       refused("plan smelt-200m-e192 --gpu h100-sxm5 --tokens 8190 --sequence 8190 --tp 4") ==
       "isoloop: --tokens: 8190 tokens cannot be split over TP 4\n  hint: TP may be 1, 2, 3, 5, 6, "
@@ -215,6 +225,34 @@ TEST_CASE("plan: a device file") {
   CHECK(j.at("gpu") == "mine");
   CHECK(j.at("gpu_name") == "mine");
   CHECK(j.at("options").at("sequence") == 4096);
+  const std::string missing = folder / "none.json";
+  CHECK(refused("plan smelt-200m-e192 --gpu " + missing) ==
+        "isoloop: " + missing +
+            ": cannot be read: No such file or directory\n  hint: name a device file that is "
+            "there, or a built-in GPU: isoloop list gpus\n");
+  const auto file = [&](const std::string& capability, const std::string& rates) {
+    return folder.write("bad.json",
+                        R"({"schema": "isoloop/gpu/v1", "id": "mine", "compute_capability": ")" +
+                            capability + R"(", "sms": 100, "l2_bytes": 1, "memory_bytes": 1,
+      "memory_bytes_per_s": 1, "clock_mhz": {"tensor": 1700}, "dense_tflops": )" +
+                            rates + "}");
+  };
+  const std::string bad = folder / "bad.json";
+  file("9.1", R"({"bf16": 800})");
+  CHECK(refused("plan smelt-200m-e192 --gpu " + bad) ==
+        "isoloop: " + bad +
+            ": compute_capability: unknown compute capability '9.1'\n  hint: did "
+            "you mean '9.0'?\n");
+  file("9.0", R"({"bf17": 800})");
+  CHECK(refused("plan smelt-200m-e192 --gpu " + bad) ==
+        "isoloop: " + bad +
+            ": dense_tflops.bf17: unknown number format 'bf17'\n  hint: did you "
+            "mean 'bf16'?\n");
+  file("9.0", "{}");
+  CHECK(refused("plan smelt-200m-e192 --gpu " + bad) ==
+        "isoloop: " + bad +
+            ": dense_tflops: states no rate\n  hint: for example {\"bf16\": "
+            "312}\n");
 }
 
 }  // namespace
