@@ -4,6 +4,7 @@
 # The vocabulary is the unpadded one; Megatron's training script pads it, as emit says. torchtitan builds
 # its models inside its whole trainer (datasets, loggers, checkpointing), so it is tried only where it is
 # installed, and skipped by name elsewhere.
+import importlib
 import json
 import warnings
 
