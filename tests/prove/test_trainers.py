@@ -1,16 +1,19 @@
-# Megatron-Core's own GPT model, built on the CPU, has the parameters `isoloop count` says.
+# Megatron-Core's own GPT model, built on the CPU from the arguments `isoloop emit` writes, has the
+# parameters `isoloop count` says.
 #
-# The arguments are written out by hand from the architecture, by Megatron's names; what `isoloop emit`
-# writes can be compared with them. torchtitan builds its models inside its whole trainer (datasets,
-# loggers, checkpointing), so it is tried only where it is installed, and skipped by name elsewhere.
+# The vocabulary is the unpadded one; Megatron's training script pads it, as emit says. torchtitan builds
+# its models inside its whole trainer (datasets, loggers, checkpointing), so it is tried only where it is
+# installed, and skipped by name elsewhere.
 import importlib
+import json
 import warnings
 
 import pytest
 import torch
 import torch.nn.functional as F
+import yaml
 from architectures import dense, gqa, moe, plain
-from support import assert_groups_equal, count, counted_parameters, exact
+from support import assert_groups_equal, count, counted_parameters, exact, isoloop
 
 # Names of Megatron's parameters -> part of isoloop's ledger; the first that matches.
 PARTS = [("embedding.", "embedding"), ("output_layer.", "head"), ("final_layernorm", "final_norm"),
@@ -33,30 +36,37 @@ def megatron(tmp_path_factory):
     torch.distributed.destroy_process_group()
 
 
-def arguments(segment, hidden):
-    """A segment by Megatron's names."""
-    a, f = segment["attention"], segment["ffn"]
-    result = dict(
-        num_layers=segment["layers"], hidden_size=hidden, num_attention_heads=a["heads"],
-        num_query_groups=a["kv_heads"], kv_channels=a["head_size"], qk_layernorm=a.get("qk_norm") == "per_head",
-        ffn_hidden_size=f.get("size", 4 * hidden), gated_linear_unit=f.get("gated", True), activation_func=F.silu,
-        add_bias_linear=False, normalization="RMSNorm", use_cpu_initialization=True)
-    if f["kind"] == "moe":
-        result.update(num_moe_experts=f["experts"], moe_router_topk=f["top_k"], moe_ffn_hidden_size=f["expert_size"],
-                      moe_shared_expert_intermediate_size=f.get("shared_size") or None, moe_grouped_gemm=False)
-    return result
+def emitted_arguments(document, folder):
+    """--names and values that `isoloop emit --to megatron` writes."""
+    source = folder / "arch.json"
+    source.write_text(json.dumps(document))
+    isoloop("emit", source, "--to", "megatron", "-o", folder / "run", "--quiet")
+    return yaml.safe_load((folder / "run" / "model.yaml").read_text())["MODEL_ARGS"]
 
 
-def build(document):
+# Arguments whose field of TransformerConfig has another name, and those that set something else.
+RENAMED = {"num_experts": "num_moe_experts"}
+ELSEWHERE = {"group_query_attention", "swiglu", "disable_bias_linear", "vocab_size", "position_embedding_type",
+             "make_vocab_size_divisible_by", "untie_embeddings_and_output_weights", "seq_length",
+             "max_position_embeddings"}
+
+
+def build(written):
+    """The model that Megatron's own training script would build from these arguments. One that its configuration
+    does not know stops the build."""
     from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
     from megatron.core.models.gpt.gpt_model import GPTModel
     from megatron.core.transformer.transformer_config import TransformerConfig
-    settings = arguments(document["segments"][0], document["hidden_size"])
-    spec = get_gpt_layer_local_spec(num_experts=settings.get("num_moe_experts"), moe_grouped_gemm=False,
-                                    qk_layernorm=settings["qk_layernorm"], normalization="RMSNorm")
-    return GPTModel(TransformerConfig(**settings), spec, vocab_size=document["vocab_size"], max_sequence_length=64,
-                    share_embeddings_and_output_weights=document.get("tie_embeddings", False),
-                    position_embedding_type="rope")
+    args = {name.removeprefix("--").replace("-", "_"): value for name, value in written.items()}
+    gated = args.get("swiglu", False)
+    settings = {RENAMED.get(name, name): value for name, value in args.items() if name not in ELSEWHERE}
+    settings.update(add_bias_linear=not args.get("disable_bias_linear", False), use_cpu_initialization=True,
+                    gated_linear_unit=gated, activation_func=F.silu if gated else F.gelu)
+    spec = get_gpt_layer_local_spec(num_experts=args.get("num_experts"), moe_grouped_gemm=False,
+                                    qk_layernorm=args.get("qk_layernorm", False), normalization=args["normalization"])
+    return GPTModel(TransformerConfig(**settings), spec, vocab_size=args["vocab_size"], max_sequence_length=64,
+                    share_embeddings_and_output_weights=not args.get("untie_embeddings_and_output_weights", False),
+                    position_embedding_type=args["position_embedding_type"])
 
 
 MODELS = [
@@ -71,9 +81,9 @@ MODELS = [
 
 
 @pytest.mark.parametrize("document", MODELS, ids=lambda d: d["name"])
-def test_megatron_core_has_the_same_parameters(document, megatron, proved):
+def test_megatron_core_has_the_same_parameters(document, megatron, tmp_path, proved):
     counted = count(document)
-    model, groups = build(document), {}
+    model, groups = build(emitted_arguments(document, tmp_path)), {}
     for name, p in model.named_parameters():
         part = next(part for text, part in PARTS if text in name)
         groups[part] = groups.get(part, 0) + p.numel()
