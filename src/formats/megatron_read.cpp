@@ -22,7 +22,7 @@ constexpr std::array refusals{
     Refusal{"is-hybrid-model", "layers without attention"},
     Refusal{"experimental-attention-variant", "attention of another kind"},
     Refusal{"spec", "a layer specification in Python",
-            "the architecture.json that isoloop emit writes beside it can be read"},
+            "name the folder that isoloop emit wrote, or the architecture.json in it"},
     Refusal{"moe-latent-size", "experts of a latent width"},
     Refusal{"encoder-num-layers", "an encoder"},
     Refusal{"heterogeneous-layers-config-path", "layers described in another file"},

@@ -176,7 +176,7 @@ void add_layer_file(Emitted& result, const arch::Architecture& model, const Targ
       "again. It trains with tensor, expert and data parallel ranks, recomputes core_attn and "
       "moe_act only, and refuses to decode.");
   result.notes.push_back(
-      "Its loop is not in the arguments: architecture.json is what isoloop reads back.");
+      "Its loop is not in the arguments: isoloop reads the folder back by its architecture.json.");
 }
 
 Arguments parallel_arguments(const arch::Architecture& model, const Sharding& sharding) {

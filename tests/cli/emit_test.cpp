@@ -103,7 +103,7 @@ TEST_CASE("emit: every directory holds the architecture, and it reads back the s
     arch::Architecture wanted = arch::from_json(asked.out, "");
     wanted.vocab = 32000;
     wanted = arch::with_loop(wanted, arch::parse_loop("middle", arch::depth(wanted), ""));
-    CHECK(arch::from_json(text_of(out + "/architecture.json"), "") == wanted);
+    CHECK(arch::from_json(run_cli({"import", out, "--format", "json"}).out, "") == wanted);
   }
   const std::string layers = text_of(folder / "megatron/looped_layers.py");
   CHECK(layers.find("LOOPS = [(4, 6, 2)]  #") != std::string::npos);

@@ -101,7 +101,7 @@ TEST_CASE("megatron: complaints name file, line and flag") {
         "args:2: --num-layers is '5' here and '4' in line 1\n  hint: keep one of the two");
   CHECK(message(std::string(plain) + "--spec a b") ==
         "args:1: --spec: a layer specification in Python cannot be read\n"
-        "  hint: the architecture.json that isoloop emit writes beside it can be read");
+        "  hint: name the folder that isoloop emit wrote, or the architecture.json in it");
   CHECK(message(std::string(plain) + "--num-experts 8 --moe-layer-freq \"[0]*3\"") ==
         "args:1: --moe-layer-freq: lists 3 layers of 4");
   CHECK(message("--num-layers \"4") == "args:1: a quote is not closed");
