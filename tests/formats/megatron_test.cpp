@@ -79,6 +79,9 @@ TEST_CASE("megatron: list expressions") {
   CHECK(formats::parse_pattern("([0]*2+[1,0])*2", "x") ==
         std::vector<std::int64_t>{0, 0, 1, 0, 0, 0, 1, 0});
   CHECK(formats::pattern_text({0, 0, 1}) == "([0]*2+[1]*1)");
+  CHECK(formats::pattern_text({1, 1}) == "([1]*2)");
+  CHECK(formats::pattern_text({1, 0, 1, 0}) == "([1,0]*2)");
+  CHECK(formats::pattern_text({1, 0, 1}) == "([1]*1+[0]*1+[1]*1)");
   for (const char* bad : {"", "[", "[]", "([0]", "[0]*", "[0]]", "[0]*999999999", "0"})
     CHECK_THROWS_AS(formats::parse_pattern(bad, "x"), Error);
 }
