@@ -83,6 +83,28 @@ def test_compiles(name, build):
     torch.testing.assert_close(plain, compiled, rtol=1e-4, atol=1e-5)
 
 
+def loss_and_gradients(step, model, ids):
+    model.zero_grad()
+    loss = step(input_ids=ids, labels=ids, use_cache=False).loss
+    loss.backward()
+    return loss.detach(), {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def test_compiled_kernels_train_the_same(build):
+    model, ids = stir(build(named("looped"))), tokens(named("looped"))
+    torch.testing.assert_close(loss_and_gradients(torch.compile(model), model, ids),
+                               loss_and_gradients(model, model, ids), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["looped", "moe-ungated", "moe-every-bias", "looped-jetmoe"])
+def test_grouped_multiplication_trains_the_same(name, build):
+    document = named(name)
+    ids = tokens(document)
+    loop, grouped = (stir(build(document, moe_implementation=how)) for how in ("loop", "grouped"))
+    torch.testing.assert_close(loss_and_gradients(grouped, grouped, ids), loss_and_gradients(loop, loop, ids),
+                               rtol=1e-4, atol=1e-5)
+
+
 def test_runs_in_bf16(build):
     for name in ("looped", "looped-shared-mla", "huginn-like", "moe-every-bias", "jetmoe-like"):
         document = named(name)
