@@ -182,7 +182,11 @@ LaunchText launch_text(const gpu::Kernel& kernel) {
             std::to_string(g->tile.stages),
             fmt::format("{}×{}", g->tile.cluster_m, g->tile.cluster_n)};
   if (const auto* a = std::get_if<gpu::AttentionLaunch>(&kernel.detail))
-    return {fmt::format("{}×{} head {}", a->tile_m, a->tile_n, a->kernel_head_size),
+    return {fmt::format("{}×{} head {}{}", a->tile_m, a->tile_n,
+                        a->kernel_head_size == a->problem.head_size
+                            ? std::string()
+                            : std::to_string(a->problem.head_size) + "→",
+                        a->kernel_head_size),
             std::to_string(a->stages), ""};
   return {};
 }

@@ -26,6 +26,34 @@ void memory_note(Plan& plan, const LocalParams& params, const Sharding& s,
                                    byte_text(Ratio(model.device.memory_bytes))));
 }
 
+void add_once(std::vector<std::string>& notes, std::string note) {
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+}
+
+/// Padded heads, and kernels without measured points.
+void attention_notes(Plan& plan, const DeviceModel& model) {
+  for (const Kernel& k : plan.kernels) {
+    const auto* launch = std::get_if<AttentionLaunch>(&k.detail);
+    if (launch == nullptr) continue;
+    const AttentionProblem& p = launch->problem;
+    if (launch->kernel_head_size != p.head_size && !p.backward)
+      add_once(
+          plan.notes,
+          fmt::format("{} pads heads of {} to {}: with the blocks that the mask cuts, {:.0f} % "
+                      "of its arithmetic is of no use",
+                      name(launch->kernel), p.head_size, launch->kernel_head_size,
+                      100 * launch->padded_share));
+    if (!launch->measured)
+      add_once(plan.notes,
+               fmt::format("no measured {} {} of compute capability {}: the range is wider",
+                           name(launch->kernel),
+                           p.queries == 1 && p.keys > 1 ? "decoding"
+                           : p.backward                 ? "backward"
+                                                        : "forward",
+                           model.device.limits.compute_capability));
+  }
+}
+
 }  // namespace
 
 double expert_replicas(const Sharding& s) {
@@ -63,6 +91,7 @@ void add_notes(Plan& plan, const arch::Architecture& architecture, const LocalPa
     plan.notes.push_back(
         fmt::format("attention is planned in {}: FlashAttention has no {} kernel that trains",
                     name(s.attention_precision), name(s.precision)));
+  attention_notes(plan, model);
   memory_note(plan, params, s, model);
   if (architecture.mtp_layers > 0)
     plan.notes.push_back("multi-token-prediction layers are left out");
