@@ -122,13 +122,16 @@ report::Table best_table(const View& view) {
   return table;
 }
 
+/// "702 (562–936)", or "702" where nothing is left open.
+std::string estimate_text(const Estimate& e, double scale) {
+  const std::string text = range_text(e.mid * scale, e.low * scale, e.high * scale);
+  return e.low == e.high ? text.substr(0, text.find(" (")) : text;
+}
+
 std::string wall_text(const Estimate& gpu_hours, std::int64_t gpus) {
   const double hours = 1 / static_cast<double>(gpus);
   const bool days = gpu_hours.mid * hours >= 48;
-  const double scale = hours / (days ? 24 : 1);
-  return fmt::format(
-      "{} {}", range_text(gpu_hours.mid * scale, gpu_hours.low * scale, gpu_hours.high * scale),
-      days ? "days" : "hours");
+  return estimate_text(gpu_hours, days ? hours / 24 : hours) + (days ? " days" : " hours");
 }
 
 /// The time of a budget does not depend on S: a line for every C.
@@ -142,9 +145,9 @@ report::Table time_table(const View& view) {
     const double compute = row.allocation.best.compute;
     if (compute == last) continue;
     last = compute;
-    const Estimate& h = *row.gpu_hours;
-    table.rows.push_back({significant(compute), range_text(h.mid, h.low, h.high),
-                          range_text(h.mid / 24, h.low / 24, h.high / 24), wall_text(h, m.gpus)});
+    table.rows.push_back({significant(compute), estimate_text(*row.gpu_hours, 1),
+                          estimate_text(*row.gpu_hours, 1.0 / 24),
+                          wall_text(*row.gpu_hours, m.gpus)});
   }
   return table;
 }
