@@ -119,6 +119,7 @@ report::Table best_table(const View& view) {
     cells.push_back({window_text(p), Tone::warn});
     table.rows.push_back(std::move(cells));
   }
+  if (view.law.draws) table.note = "In parentheses: 95 % intervals from the draws of the law.";
   return table;
 }
 

@@ -81,6 +81,7 @@ std::optional<Trained> MachineFlags::trained(const Context& context) const {
     return {};
   }
   Trained out{looped(load(arch, context).architecture, loop), 0, ""};
+  if (!loop.empty()) out.architecture.name += "-" + loop;
   const cost::Options options = count.options();
   out.flops_per_token =
       about(arch, [&] { return cost::count(out.architecture, options).train.value().to_double(); });
@@ -136,7 +137,8 @@ std::optional<Machine> MachineFlags::machine(const std::optional<Trained>& train
   out.device = device_of(gpu, context, "--gpu");
   if (!gpus.empty()) out.gpus = positive(gpus, "--gpus", "write e.g. --gpus 256");
   const DType dtype = plan.options().dtype;
-  out.peak = gpu::peak_flops(out.device, gpu::tensor_precision(dtype));
+  out.peak =
+      planning(gpu, [&] { return gpu::peak_flops(out.device, gpu::tensor_precision(dtype)); });
   if (trained) {
     plan_mfu(*trained, out);
   } else if (!mfu.empty()) {

@@ -22,14 +22,14 @@ namespace isoloop::cli {
 namespace {
 
 constexpr std::string_view sigmoid = "sigmoid";
+constexpr std::int64_t most_rows = 1'000'000'000;
 
 struct Flags {
   std::string runs, form = "smelt", map, penalty = "huber", delta = "1e-3", by = "auto", law_file,
                     size_meaning, against, direction = "score", deltas, drops;
   std::vector<std::string> without, pins, shares, exclude, archs;
-  std::size_t draws = 2000, drop_highest = 0;
-  std::uint64_t seed = 1;
-  int threads = 1;
+  // Whole numbers as given.
+  std::string draws = "2000", drop_highest = "0", seed = "1", threads = "1";
   bool leave_one_out = false, residuals = false;
   CountFlags count;
 };
@@ -45,19 +45,34 @@ law::Form form_of(const Flags& flags, const Context& context, std::vector<law::W
   return form;
 }
 
+/// Positive thresholds of Huber's loss.
+std::vector<double> deltas_of(const std::string& text, const char* option) {
+  std::vector<double> out = numbers(text, option, 10);
+  for (const double delta : out)
+    if (!(delta > 0))
+      throw usage_error(fmt::format("'{}' is not a positive number", delta), option,
+                        "write e.g. 1e-3: a deviation of 0.1 % of the loss");
+  return out;
+}
+
+int threads_of(const Flags& flags) {
+  return static_cast<int>(whole_number(flags.threads, "--threads", 1, 1024));
+}
+
 law::FitOptions options_of(const Flags& flags, const Context& context) {
   law::FitOptions options;
   options.penalty = law::parse_penalty(flags.penalty, "--penalty");
-  const std::vector<double> delta = numbers(flags.delta, "--delta", 10);
+  const std::vector<double> delta = deltas_of(flags.delta, "--delta");
   if (delta.size() != 1)
     throw usage_error("takes one value", "--delta",
                       fmt::format("--deltas {} sets several side by side", flags.delta));
   options.delta = delta.front();
   for (const std::string& rule : flags.exclude)
     options.exclude.push_back(law::parse_exclusion(rule, "--exclude"));
-  options.drop_highest_loss = flags.drop_highest;
+  options.drop_highest_loss =
+      static_cast<std::size_t>(whole_number(flags.drop_highest, "--drop-highest", 0, most_rows));
   options.size_meaning = flags.size_meaning;
-  options.threads = flags.threads;
+  options.threads = threads_of(flags);
   options.progress = progress(context, "start");
   return options;
 }
@@ -72,8 +87,7 @@ law::Resample resample_of(const std::string& text) {
 std::vector<std::size_t> counts_of(const std::string& text) {
   std::vector<std::size_t> out;
   for (const std::string& word : split(text, ','))
-    out.push_back(
-        static_cast<std::size_t>(positive(word, "--drops", "write e.g. --drops 5,10,30")));
+    out.push_back(static_cast<std::size_t>(whole_number(word, "--drops", 1, most_rows)));
   return out;
 }
 
@@ -83,11 +97,16 @@ law::Runs read(const std::string& path, const std::string& map, const Context& c
 }
 
 void add_draws(const Flags& flags, const Context& context, FitView& view) {
-  if (flags.draws == 0) return;
-  const law::BootstrapOptions options{flags.draws, resample_of(flags.by), flags.seed, flags.threads,
-                                      progress(context, "draw")};
-  view.law.draws = law::bootstrap(view.fit, options);
-  view.intervals = law::intervals(*view.law.draws);
+  constexpr std::int64_t most_draws = 1'000'000;
+  const law::BootstrapOptions options{
+      static_cast<std::size_t>(whole_number(flags.draws, "--draws", 0, most_draws)),
+      resample_of(flags.by),
+      static_cast<std::uint64_t>(
+          whole_number(flags.seed, "--seed", 0, std::numeric_limits<std::int64_t>::max())),
+      threads_of(flags), progress(context, "draw")};
+  if (options.draws == 0) return;
+  view.law.draws = about("--by", [&] { return law::bootstrap(view.fit, options); });
+  if (!view.law.draws->values.empty()) view.intervals = law::intervals(*view.law.draws);
   const auto& warnings = view.law.draws->warnings;
   view.warnings.insert(view.warnings.end(), warnings.begin(), warnings.end());
 }
@@ -101,16 +120,21 @@ CoefficientIntervals anything() {
 
 void add_refits(const Flags& flags, FitView& view) {
   const law::Fit& fit = view.fit;
+  const auto add = [&](const char* option, RefitTable table, const auto& refit) {
+    table.sensitivity = about(option, refit);
+    view.refits.push_back(std::move(table));
+  };
   if (!flags.drops.empty())
-    view.refits.push_back({"drop_highest", "Without the highest losses", "left out",
-                           law::drop_highest(fit, counts_of(flags.drops))});
+    add("--drops", {"drop_highest", "Without the highest losses", "left out", {}},
+        [&] { return law::drop_highest(fit, counts_of(flags.drops)); });
   if (!flags.deltas.empty())
-    view.refits.push_back({"delta", "Other thresholds of Huber's loss", "delta in log-loss",
-                           law::delta_sensitivity(fit, view.intervals.value_or(anything()),
-                                                  numbers(flags.deltas, "--deltas", 10))});
+    add("--deltas", {"delta", "Other thresholds of Huber's loss", "delta in log-loss", {}}, [&] {
+      return law::delta_sensitivity(fit, view.intervals.value_or(anything()),
+                                    deltas_of(flags.deltas, "--deltas"));
+    });
   if (flags.leave_one_out)
-    view.refits.push_back({"leave_one_out", "Leaving one out", "left out",
-                           law::leave_one_out(fit, resample_of(flags.by), flags.threads)});
+    add("--leave-one-out", {"leave_one_out", "Leaving one out", "left out", {}},
+        [&] { return law::leave_one_out(fit, resample_of(flags.by), threads_of(flags)); });
   for (const RefitTable& refits : view.refits)
     view.warnings.insert(view.warnings.end(), refits.sensitivity.warnings.begin(),
                          refits.sensitivity.warnings.end());
@@ -153,7 +177,7 @@ Answer calibration_answer(const Flags& flags, const Context& context) {
       {!flags.without.empty(), "--without"},    {!flags.pins.empty(), "--pin"},
       {!flags.shares.empty(), "--share"},       {!flags.exclude.empty(), "--exclude"},
       {!flags.archs.empty(), "--arch"},         {!flags.deltas.empty(), "--deltas"},
-      {!flags.drops.empty(), "--drops"},        {flags.drop_highest > 0, "--drop-highest"},
+      {!flags.drops.empty(), "--drops"},        {flags.drop_highest != "0", "--drop-highest"},
       {flags.leave_one_out, "--leave-one-out"}, {!flags.law_file.empty(), "--law"}};
   for (const auto& [given, name] : others)
     if (given)

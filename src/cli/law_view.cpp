@@ -44,6 +44,15 @@ law::Law load_law(const std::string& argument, const Context& context, const std
   return law::built_in_law(argument, where);
 }
 
+std::int64_t whole_number(const std::string& text, const std::string& option, std::int64_t least,
+                          std::int64_t most) {
+  const Ratio value = parse_ratio(text, option);
+  if (!value.is_integer() || value < Ratio(least) || value > Ratio(most))
+    throw usage_error(fmt::format("'{}' is not a whole number from {} to {}", text, least, most),
+                      option);
+  return value.num().to_int64();
+}
+
 std::vector<double> numbers(const std::string& text, const std::string& option, double most) {
   std::vector<double> result;
   for (const std::string& word : split(text, ',')) {

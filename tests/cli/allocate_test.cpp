@@ -138,6 +138,8 @@ TEST_CASE("questions that cannot be") {
       "isoloop: --gpus: 12 GPUs are not a multiple of TP x PP = 8\n  hint: write e.g. --gpus 16\n");
   CHECK(error({"--gpu", "h100-sxm"}) ==
         "isoloop: --gpu: unknown GPU 'h100-sxm'\n  hint: did you mean 'h100-sxm5'?\n");
+  CHECK(error({"--gpu", "t4"}) ==
+        "isoloop: --dtype: T4 has no bf16 tensor cores\n  hint: it has fp32, fp16, int8\n");
   CHECK(error({"--compute", "0"}) == "isoloop: compute is 0; it must be positive training FLOPs\n");
   CHECK(error({"--sparsity", "1"}) ==
         "isoloop: sparsity is 1; it is a fraction, at least 0 and below 1\n");

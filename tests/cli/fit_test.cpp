@@ -135,6 +135,32 @@ TEST_CASE("exponents are shared with another law") {
         "  hint: name what both have, e.g. --share a,c=LAW\n");
 }
 
+TEST_CASE("categories: E, A and K of their own, and a gain between two architectures") {
+  // A category with another floor and other amplitudes, the exponents of all data.
+  const TempFolder folder;
+  std::string text = "cell,F,D,S,loss,loss_code\n";
+  for (const double f : {6e8, 1.4e9, 4e9, 1e10})
+    for (const double s : {0.85, 0.95, 0.97})
+      for (const double d : {2e10, 6e10, 2e11})
+        text +=
+            fmt::format("{}-{},{},{},{},{:.12f},{:.12f}\n", f, s, f, d, s, baseline_loss(f, s, d),
+                        0.9 + 800 * std::pow(1 - s, 0.1530) / std::pow(f, 0.3703) +
+                            1.2e6 / std::pow(d, 0.6594));
+  const std::string csv = folder.write("runs.csv", text), all = folder / "all.json";
+  const std::string map = "flops=F,tokens=D,sparsity=S,loss=";
+  REQUIRE(run_cli({"fit", csv, "--map", map + "loss", "--draws", "8", "--law", all}).code() == 0);
+  const auto ran = run_cli({"fit", csv, "--map", map + "loss_code", "--share", all, "--draws", "8",
+                            "--law", folder / "code.json", "--format", "json"});
+  REQUIRE(ran.code() == 0);
+  const json code = json::parse(ran.out)["coefficients"];
+  CHECK(close(code["E"], 0.9, 1e-6));
+  CHECK(close(code["A"], 800, 1e-6));
+  CHECK(close(code["K"], 1.2e6, 1e-6));
+  const json gain =
+      json::parse(run_cli({"gain", all, folder / "code.json", "--format", "json"}).out);
+  CHECK(gain["paired"] == true);
+}
+
 TEST_CASE("F is counted from an architecture per cell, or from a column of architectures") {
   std::string by_cell = "run,tokens,sparsity,loss\n", by_column = "model,tokens,sparsity,loss\n",
               plain = "flops,tokens,sparsity,loss\n";

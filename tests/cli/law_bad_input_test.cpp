@@ -139,6 +139,12 @@ TEST_CASE("duplicate rows are counted and warned of") {
         "Warning: 2 rows repeat another one (first: lines 2 and 20): each counts again\n");
 }
 
+std::string refused_with_draws(const std::string& option, const std::string& value) {
+  const auto ran = run_cli({"fit", "-", "--draws", "2", option, value}, good());
+  CHECK(ran.code() == 2);
+  return ran.err;
+}
+
 TEST_CASE("options that cannot be") {
   CHECK(
       refused(good(), {"--delta", "1e-3,1e-2"}) ==
@@ -146,13 +152,30 @@ TEST_CASE("options that cannot be") {
   CHECK(refused(good(), {"--form", "sigmiod"}) ==
         "isoloop: --form: unknown form 'sigmiod'\n  hint: did you mean 'sigmoid'?\n");
   CHECK(refused(good(), {"--penalty", "l1", "--deltas", "1e-3"}) ==
-        "isoloop: only the Huber loss has a delta\n");
+        "isoloop: --deltas: only the Huber loss has a delta\n");
+  CHECK(refused(good(), {"--delta", "0"}) ==
+        "isoloop: --delta: '0' is not a positive number\n"
+        "  hint: write e.g. 1e-3: a deviation of 0.1 % of the loss\n");
+  CHECK(
+      refused(good(), {"--drops", "15"}) ==
+      "isoloop: --drops: without the 15 highest losses 3 rows are left; 6 coefficients are free\n");
+  const std::pair<const char*, const char*> numbers[] = {{"--threads", "1 to 1024"},
+                                                         {"--seed", "0 to 9223372036854775807"},
+                                                         {"--drop-highest", "0 to 1000000000"}};
+  for (const auto& [option, range] : numbers)
+    for (const char* value : {"-1", "1.5", "99999999999999999999"})
+      if (std::string(option) != "--seed" || value[0] != '1')
+        CHECK(
+            refused_with_draws(option, value) ==
+            fmt::format("isoloop: {}: '{}' is not a whole number from {}\n", option, value, range));
+  CHECK(run_cli({"fit", "-", "--draws", "-5"}, good()).err ==
+        "isoloop: --draws: '-5' is not a whole number from 0 to 1000000\n");
   std::string no_cells;
   std::istringstream lines(good());
   for (std::string line; std::getline(lines, line);)
     no_cells += line.substr(0, line.rfind(',')) + "\n";
   CHECK(refused(no_cells, {"--by", "cell", "--leave-one-out"}) ==
-        "isoloop: rows without a cell cannot be resampled by cell\n"
+        "isoloop: --leave-one-out: rows without a cell cannot be resampled by cell\n"
         "  hint: name the column with cell=COLUMN, or resample rows\n");
 }
 
