@@ -62,8 +62,8 @@ Json points_json(const law::Fit& fit) {
 /// The sparsities of the rows, or the window's ends and middle where there are many.
 std::vector<double> shown_sparsities(const law::Fit& fit) {
   constexpr std::size_t most = 8;
-  const auto& pinned_b = law::coefficients_of(fit.form);
-  if (std::find(pinned_b.begin(), pinned_b.end(), law::Coefficient::b) == pinned_b.end())
+  const auto has = law::coefficients_of(fit.form);
+  if (std::find(has.begin(), has.end(), law::Coefficient::b) == has.end())
     return {0};
   std::set<double> all;
   for (const law::Run& run : fit.used) all.insert(*run.sparsity);

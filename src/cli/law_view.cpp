@@ -122,21 +122,29 @@ Json frontier_points(const law::Frontier& frontier) {
   return out;
 }
 
+/// Nothing where the law has no optimum: a term is missing, an exponent is not positive.
+std::optional<law::Frontier> frontier_of(const law::Law& law, double sparsity,
+                                         const std::vector<double>& budgets) {
+  try {
+    return law::frontier(law, sparsity, budgets);
+  } catch (const Error& error) {
+    if (error.kind == ErrorKind::internal) throw;
+    return {};
+  }
+}
+
 }  // namespace
 
 Json frontiers_json(const law::Law& law, const std::vector<double>& sparsities,
                     const std::vector<double>& budgets) {
   Json out = Json::array();
-  for (const double sparsity : sparsities) try {
-      const law::Frontier frontier = law::frontier(law, sparsity, budgets);
+  for (const double sparsity : sparsities)
+    if (const auto frontier = frontier_of(law, sparsity, budgets))
       out.push_back({{"law", law.name},
                      {"sparsity", sparsity},
-                     {"gamma", frontier.gamma},
-                     {"gamma_interval", interval_json(frontier.gamma_interval)},
-                     {"points", frontier_points(frontier)}});
-    } catch (const Error& error) {
-      if (error.kind == ErrorKind::internal) throw;  // else: this law has no optimum
-    }
+                     {"gamma", frontier->gamma},
+                     {"gamma_interval", interval_json(frontier->gamma_interval)},
+                     {"points", frontier_points(*frontier)}});
   return out;
 }
 
