@@ -3,8 +3,10 @@
 // Held by tests/cli/plan_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json_writer.h"
 #include "cli/input.h"
@@ -20,7 +22,7 @@ namespace {
 struct Flags {
   // As given; "" = not given.
   std::string model, gpu, phase, tokens, sequence, dtype, kv_dtype, tp, ep, pp, dp, microbatches,
-      recompute, link, loop, against, emit, directory, occupancy, grid;
+      recompute, link, loop, against, emit, directory, occupancy, grid, compute;
   bool why = false;
 };
 
@@ -35,7 +37,14 @@ gpu::Device device_of(const std::string& argument, const Context& context) {
     throw usage_error("is missing", "--gpu",
                       "isoloop list gpus names them; a .json file may be given");
   if (!argument.ends_with(".json")) return gpu::find_device(argument, "--gpu");
-  return gpu::device_from_json(read_text(argument, context), argument);
+  try {
+    return gpu::device_from_json(read_text(argument, context), argument);
+  } catch (const Error& error) {
+    if (error.message.starts_with("cannot be read"))
+      throw Error(error.kind, error.message, error.where,
+                  "name a device file that is there, or a built-in GPU: isoloop list gpus");
+    throw;
+  }
 }
 
 double link_speed(const std::string& text) {
@@ -44,6 +53,16 @@ double link_speed(const std::string& text) {
     throw usage_error(fmt::format("'{}' is not a positive number", text), "--link",
                       "write the GB/s of both directions together, e.g. --link 900");
   return value.to_double();
+}
+
+/// Training FLOPs.
+double budget(const std::string& text) {
+  constexpr double most = 1e40;
+  const double value = parse_ratio(text, "--compute").to_double();
+  if (!(value > 0) || value > most)
+    throw usage_error(fmt::format("'{}' is no budget of training FLOPs", text), "--compute",
+                      "write e.g. --compute 1e21");
+  return value;
 }
 
 gpu::PlanOptions options_of(const Flags& f) {
@@ -154,12 +173,27 @@ std::string closing_line(const Flags& f) {
   return fmt::format("Next: {} shows every kernel with its launch.", given);
 }
 
+/// What was not planned, and why: GEMM shapes of the device, attention shapes of this plan.
+void add_reasons(PlanView& view, const gpu::Device& device) {
+  view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(view.plan.options.dtype));
+  std::vector<gpu::AttentionProblem> seen;
+  std::set<std::pair<std::string, std::string>> listed;
+  for (const gpu::Kernel& k : view.plan.kernels) {
+    const auto* launch = std::get_if<gpu::AttentionLaunch>(&k.detail);
+    if (launch == nullptr || std::ranges::find(seen, launch->problem) != seen.end()) continue;
+    seen.push_back(launch->problem);
+    for (gpu::RejectedAttention& r : gpu::rejected_attention(device, launch->problem))
+      if (listed.emplace(r.shape, r.reason).second) view.attention_shapes.push_back(std::move(r));
+  }
+}
+
 /// The plan of what can be looped; the baseline of a pair stays as it is.
 Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOptions& options,
                    const Context& context) {
   const gpu::Planner planner = planning("", [&] { return gpu::Planner(device, options); });
   PlanView view{
-      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {}};
+      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {},
+      {}};
   if (!flags.loop.empty()) view.architecture.name += "-" + flags.loop;
   std::replace(view.architecture.name.begin(), view.architecture.name.end(), ' ', '-');
   view.plan = planning(flags.model, [&] { return planner.plan(view.architecture); });
@@ -169,7 +203,7 @@ Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOption
   }
   view.advice =
       planning(flags.model, [&] { return gpu::advice(view.architecture, device, options); });
-  if (flags.why) view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(options.dtype));
+  if (flags.why) add_reasons(view, device);
   view.next = closing_line(flags);
   Answer answer;
   answer.document = plan_document(view);
@@ -244,6 +278,9 @@ void declare_options(CLI::App& app, Flags& f) {
       ->type_name("LIST");
   app.add_option("--grid", f.grid, "All cells of a published grid: isoloop list grids")
       ->type_name("NAME");
+  app.add_option("--compute", f.compute,
+                 "With --grid: budget of the gain (default: each cell's own)")
+      ->type_name("FLOPS");
 }
 
 }  // namespace
@@ -254,6 +291,8 @@ Action declare_plan(CLI::App& app) {
   return [flags](Context& context) {
     const Flags& f = *flags;
     check_emit(f);
+    if (!f.compute.empty() && f.grid.empty())
+      throw usage_error("belongs to --grid", "--compute", "add --grid smelt");
     const gpu::Device device = device_of(f.gpu, context);
     if (!f.occupancy.empty()) {
       refuse_beside(f, "--occupancy");
@@ -262,7 +301,8 @@ Action declare_plan(CLI::App& app) {
     const gpu::PlanOptions options = options_of(f);
     if (!f.grid.empty()) {
       refuse_beside(f, "--grid");
-      return planning(f.grid, [&] { return plan_grid(f.grid, device, options); });
+      const double compute = f.compute.empty() ? 0 : budget(f.compute);
+      return planning(f.grid, [&] { return plan_grid(f.grid, device, options, compute); });
     }
     if (f.model.empty()) throw usage_error("ARCH is missing", "plan", "see isoloop plan --help");
     return plan_answer(f, device, options, context);
