@@ -32,6 +32,8 @@ const std::vector<Command>& commands() {
        "isoloop fit runs.csv --law my-law.json", declare_fit},
       {"gain", "The share of compute one law saves against another",
        "isoloop gain baseline smelt", declare_gain},
+      {"allocate", "The best size and tokens for a budget under a law, with GPU-hours",
+       "isoloop allocate smelt --compute 1e21 --gpu h100-sxm5 --gpus 256", declare_allocate},
       {"import", "A foreign config (Hugging Face, Megatron-LM) as an isoloop file",
        "isoloop import config.json --output model.json", declare_import},
       {"list", "What can be named: models, grids, sweeps, GPUs, conventions, targets, ...",

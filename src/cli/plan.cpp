@@ -3,7 +3,9 @@
 // Held by tests/cli/plan_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json_writer.h"
 #include "cli/input.h"
@@ -19,12 +21,22 @@ namespace {
 
 struct Flags {
   // As given; "" = not given.
-  std::string model, gpu, loop, against, emit, directory, occupancy, grid;
+  std::string model, gpu, loop, against, emit, directory, occupancy, grid, compute;
   PlanFlags plan;
   bool why = false;
 };
 
 constexpr std::string_view header_name = "plan.cuh";
+
+/// Training FLOPs.
+double budget(const std::string& text) {
+  constexpr double most = 1e40;
+  const double value = parse_ratio(text, "--compute").to_double();
+  if (!(value > 0) || value > most)
+    throw usage_error(fmt::format("'{}' is no budget of training FLOPs", text), "--compute",
+                      "write e.g. --compute 1e21");
+  return value;
+}
 
 // ---- The three questions
 // -------------------------------------------------------------------------
@@ -80,12 +92,27 @@ std::string closing_line(const Flags& f) {
   return fmt::format("Next: {} shows every kernel with its launch.", given);
 }
 
+/// What was not planned, and why: GEMM shapes of the device, attention shapes of this plan.
+void add_reasons(PlanView& view, const gpu::Device& device) {
+  view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(view.plan.options.dtype));
+  std::vector<gpu::AttentionProblem> seen;
+  std::set<std::pair<std::string, std::string>> listed;
+  for (const gpu::Kernel& k : view.plan.kernels) {
+    const auto* launch = std::get_if<gpu::AttentionLaunch>(&k.detail);
+    if (launch == nullptr || std::ranges::find(seen, launch->problem) != seen.end()) continue;
+    seen.push_back(launch->problem);
+    for (gpu::RejectedAttention& r : gpu::rejected_attention(device, launch->problem))
+      if (listed.emplace(r.shape, r.reason).second) view.attention_shapes.push_back(std::move(r));
+  }
+}
+
 /// The plan of what can be looped; the baseline of a pair stays as it is.
 Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOptions& options,
                    const Context& context) {
   const gpu::Planner planner = planning("", [&] { return gpu::Planner(device, options); });
   PlanView view{
-      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {}};
+      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {},
+      {}};
   if (!flags.loop.empty()) view.architecture.name += "-" + flags.loop;
   std::replace(view.architecture.name.begin(), view.architecture.name.end(), ' ', '-');
   view.plan = planning(flags.model, [&] { return planner.plan(view.architecture); });
@@ -95,7 +122,7 @@ Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOption
   }
   view.advice =
       planning(flags.model, [&] { return gpu::advice(view.architecture, device, options); });
-  if (flags.why) view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(options.dtype));
+  if (flags.why) add_reasons(view, device);
   view.next = closing_line(flags);
   Answer answer;
   answer.document = plan_document(view);
@@ -151,6 +178,9 @@ void declare_options(CLI::App& app, Flags& f) {
       ->type_name("LIST");
   app.add_option("--grid", f.grid, "All cells of a published grid: isoloop list grids")
       ->type_name("NAME");
+  app.add_option("--compute", f.compute,
+                 "With --grid: budget of the gain (default: each cell's own)")
+      ->type_name("FLOPS");
 }
 
 }  // namespace
@@ -161,6 +191,8 @@ Action declare_plan(CLI::App& app) {
   return [flags](Context& context) {
     const Flags& f = *flags;
     check_emit(f);
+    if (!f.compute.empty() && f.grid.empty())
+      throw usage_error("belongs to --grid", "--compute", "add --grid smelt");
     const gpu::Device device = device_of(f.gpu, context, "--gpu");
     if (!f.occupancy.empty()) {
       refuse_beside(f, "--occupancy");
@@ -169,7 +201,10 @@ Action declare_plan(CLI::App& app) {
     const gpu::PlanOptions options = f.plan.options();
     if (!f.grid.empty()) {
       refuse_beside(f, "--grid");
-      return planning(f.grid, [&] { return plan_grid(f.grid, device, options); });
+      if (!f.compute.empty() && options.phase != gpu::Phase::training)
+        throw usage_error("is a budget of training", "--compute", "leave it out, or --phase");
+      const double compute = f.compute.empty() ? 0 : budget(f.compute);
+      return planning(f.grid, [&] { return plan_grid(f.grid, device, options, compute); });
     }
     if (f.model.empty()) throw usage_error("ARCH is missing", "plan", "see isoloop plan --help");
     return plan_answer(f, device, options, context);
