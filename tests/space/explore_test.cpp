@@ -38,6 +38,13 @@ ExploreRequest small_request(const std::vector<std::string>& measures) {
   request.match.freed[Unknown::depth] = solve::Range{3, 5, 1};
   request.match.freed[Unknown::loop_span] = solve::Range{0, 5, 1};
   request.match.freed[Unknown::heads] = solve::Range{2, 6, 2};
+  request.match.freed[Unknown::hidden] = solve::Range{48, 80, 16};
+  request.match.freed[Unknown::head_size] = solve::Range{16, 32, 16};
+  request.match.freed[Unknown::expert_size] = solve::Range{16, 48, 8};
+  request.match.freed[Unknown::experts] = solve::Range{4, 12, 4};
+  request.match.fixed[Unknown::kv_heads] = 2;
+  request.match.square = false;
+  request.match.gqa_low = Ratio(1, 2);
   request.match.freed[Unknown::top_k] = solve::Range{1, 3, 1};
   Price price{"odd", "", "", "", {}, {1, 1, 1}};
   price.make = [] {
