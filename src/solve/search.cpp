@@ -39,13 +39,6 @@ Ratio Answer::largest() const {
 namespace detail {
 namespace {
 
-constexpr int bits_per_exponent = 4;
-constexpr std::uint64_t exponent_mask = 15;
-
-int exponent(std::uint64_t key, std::size_t variable) {
-  return static_cast<int>((key >> (bits_per_exponent * variable)) & exponent_mask);
-}
-
 /// floor(a / b) for a >= 0, b > 0, in 64 bits when both fit.
 int128 quotient(int128 a, int128 b) {
   constexpr int128 limit = std::numeric_limits<std::int64_t>::max();
@@ -73,6 +66,12 @@ void substitute(const Terms& from, std::size_t variable, std::int64_t value, Ter
 Bounds::Bounds(const Problem& problem) : problem_(problem) {
   for (std::size_t m = 0; m < problem.measures.size(); ++m) add_measure(m);
   for (const Rule& rule : problem.rules) check_rule(rule);
+  for (std::size_t r = 0; r < problem.rules.size() && !problem.order.empty(); ++r) {
+    const Rule& rule = problem.rules[r];
+    const std::size_t last = problem.order.back();
+    const bool three = rule.kind == Rule::Kind::product || rule.kind == Rule::Kind::product_ratio;
+    if (rule.a == last || rule.b == last || (three && rule.c == last)) last_rules_.push_back(r);
+  }
   tighten(nullptr);
 }
 
@@ -171,6 +170,15 @@ std::optional<std::size_t> Bounds::narrow(Level& level, std::size_t depth) const
     if (const auto reason = narrow_by_ties(level, depth, changed)) return reason;
     if (!changed) break;
   }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> Bounds::refused(Level& level, const std::vector<int128>& values) const {
+  bool changed = false;
+  for (const std::size_t r : last_rules_)
+    if (!narrow_by_rule(level, r, changed)) return problem_.measures.size() + r;
+  for (std::size_t m = 0; m < values.size(); ++m)
+    if (values[m] < bands_[m].low || values[m] > bands_[m].high) return m;
   return std::nullopt;
 }
 

@@ -16,6 +16,12 @@ struct Term {
 };
 using Terms = std::vector<Term>;
 
+inline constexpr int bits_per_exponent = 4;
+inline constexpr std::uint64_t exponent_mask = 15;
+inline int exponent(std::uint64_t key, std::size_t variable) {
+  return static_cast<int>((key >> (bits_per_exponent * variable)) & exponent_mask);
+}
+
 /// Replaces one unknown by a value, merging equal products.
 void substitute(const Terms& from, std::size_t variable, std::int64_t value, Terms& to);
 
@@ -60,6 +66,11 @@ class Bounds {
   /// Shrinks the ranges of a node whose unknowns order[0..depth) are fixed. Returns the measure or
   /// rule (numbered after the measures) that leaves nothing, if one does.
   std::optional<std::size_t> narrow(Level& level, std::size_t depth) const;
+  /// Of a point whose unknowns are all fixed, all but order.back() in an earlier call of narrow():
+  /// the rule or measure that refuses it, as narrow() would find it. `values` by measure.
+  std::optional<std::size_t> refused(Level& level, const std::vector<int128>& values) const;
+  /// Whether bounds beyond rules and bands are in force, which refused() does not know.
+  bool has_ties() const { return ties_.on; }
   std::int64_t value_at(const std::vector<std::int32_t>& index, std::size_t v) const;
   const std::vector<Int>& targets() const { return targets_; }  // in each measure's integer scale
   /// "flops", "kv heads divide heads".
@@ -86,6 +97,7 @@ class Bounds {
   const Problem& problem_;
   std::vector<Int> scales_, targets_;  // integer scale and scaled target, by measure
   Int top_corner_ = 0;
+  std::vector<std::size_t> last_rules_;  // that speak of order.back()
   std::vector<Band> bands_;
   Ties ties_;
 };
@@ -101,6 +113,8 @@ class Walk {
  private:
   void walk_case(const Int& base);
   void visit(std::size_t depth, const Int& base);
+  void children(std::size_t depth, const Int& base, std::int32_t from);
+  void leaves(std::size_t depth, const Int& base);
   void leaf(const Level& level, const Int& index);
   void prune(std::size_t reason, const Int& from, const Int& count);
   Int inside(const Int& from, const Int& count) const;
@@ -116,6 +130,7 @@ class Walk {
   const Visitor* visitor_ = nullptr;
   std::vector<std::int64_t> values_;
   std::vector<Int> excess_;
+  std::vector<int128> at_leaf_;  // by measure
   Certificate certificate_;
 };
 

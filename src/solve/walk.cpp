@@ -24,6 +24,7 @@ Walk::Walk(const Problem& problem) : problem_(problem), bounds_(problem) {
     subtree_[i] = subtree_[i + 1] * Int(problem.variables[problem.order[i]].domain.size());
   values_.resize(problem.variables.size());
   excess_.resize(problem.measures.size());
+  at_leaf_.resize(problem.measures.size());
 }
 
 Certificate Walk::run(const Int& first, const Int& last, const Visitor& visitor) {
@@ -73,7 +74,12 @@ void Walk::visit(std::size_t depth, const Int& base) {
     return;
   }
   if (depth == problem_.order.size()) {
-    leaf(level, base);
+    certificate_.visited += problem_.cases[case_].multiplicity;
+    for (std::size_t m = 0; m < at_leaf_.size(); ++m) {
+      at_leaf_[m] = 0;
+      for (const Term& term : level.terms[m]) at_leaf_[m] += term.coefficient;
+    }
+    if (*visitor_) leaf(level, base);
     return;
   }
   const std::size_t v = problem_.order[depth];
@@ -83,8 +89,20 @@ void Walk::visit(std::size_t depth, const Int& base) {
   if (low > 0) prune(level.low_reason[v], base, below * Int(low));
   const std::int64_t above = static_cast<std::int64_t>(domain.size()) - 1 - high;
   if (above > 0) prune(level.high_reason[v], base + below * Int(high + 1), below * Int(above));
+  if (depth + 1 == problem_.order.size() && !bounds_.has_ties()) {
+    leaves(depth, base);
+    return;
+  }
+  children(depth, base, low);
+}
+
+/// Visits the node of each value of the next unknown from position `from` on.
+void Walk::children(std::size_t depth, const Int& base, std::int32_t from) {
+  const Level& level = levels_[depth];
   Level& next = levels_[depth + 1];
-  for (std::int32_t i = low; i <= high; ++i) {
+  const std::size_t v = problem_.order[depth];
+  const Int below = subtree_[depth + 1];
+  for (std::int32_t i = from; i <= level.high[v]; ++i) {
     const Int at = base + below * Int(i);
     if (at + below <= first_) continue;
     if (at >= last_) break;
@@ -94,20 +112,60 @@ void Walk::visit(std::size_t depth, const Int& base) {
     next.high_reason = level.high_reason;
     next.low[v] = next.high[v] = i;
     for (std::size_t m = 0; m < problem_.measures.size(); ++m)
-      substitute(level.terms[m], v, domain[static_cast<std::size_t>(i)], next.terms[m]);
+      substitute(level.terms[m], v, problem_.variables[v].domain[static_cast<std::size_t>(i)],
+                 next.terms[m]);
     visit(depth + 1, at);
   }
 }
 
-void Walk::leaf(const Level& level, const Int& index) {
-  certificate_.visited += problem_.cases[case_].multiplicity;
-  if (!*visitor_) return;
-  for (std::size_t v = 0; v < values_.size(); ++v) values_[v] = bounds_.value_at(level.low, v);
-  for (std::size_t m = 0; m < excess_.size(); ++m) {
-    Int value = 0;
-    for (const Term& term : level.terms[m]) value += Int::from_raw(term.coefficient);
-    excess_[m] = value - bounds_.targets()[m];
+/// The innermost loop, what visit() would do for each value of the last unknown: budgets are then
+/// polynomials in it alone and are evaluated without a node of their own.
+void Walk::leaves(std::size_t depth, const Int& base) {
+  const Level& level = levels_[depth];
+  Level& point = levels_[depth + 1];
+  const std::size_t v = problem_.order[depth];
+  const std::vector<std::int64_t>& domain = problem_.variables[v].domain;
+  point.low = level.low;
+  point.high = level.high;
+  point.low_reason = level.low_reason;
+  point.high_reason = level.high_reason;
+  std::int64_t nodes = 0, visited = 0;
+  for (std::int32_t i = level.low[v]; i <= level.high[v]; ++i) {
+    const Int index = base + Int(i);
+    if (index < first_) continue;
+    if (index >= last_) break;
+    ++nodes;
+    point.low[v] = point.high[v] = i;
+    for (std::size_t m = 0; m < at_leaf_.size(); ++m) {
+      int128 sum = 0;
+      for (const Term& term : level.terms[m]) {
+        int128 product = term.coefficient;
+        for (int e = exponent(term.key, v); e > 0; --e)
+          product *= domain[static_cast<std::size_t>(i)];
+        sum += product;
+      }
+      at_leaf_[m] = sum;
+    }
+    if (const std::optional<std::size_t> reason = bounds_.refused(point, at_leaf_)) {
+      prune(*reason, index, 1);
+      continue;
+    }
+    ++visited;
+    if (*visitor_) leaf(point, index);
+    if (bounds_.has_ties()) {  // an answer was kept: its ties bound the rest as well
+      children(depth, base, i + 1);
+      break;
+    }
   }
+  certificate_.nodes += nodes;
+  certificate_.visited += Int(visited) * problem_.cases[case_].multiplicity;
+}
+
+/// Hands a point over; its budgets are in at_leaf_.
+void Walk::leaf(const Level& level, const Int& index) {
+  for (std::size_t v = 0; v < values_.size(); ++v) values_[v] = bounds_.value_at(level.low, v);
+  for (std::size_t m = 0; m < excess_.size(); ++m)
+    excess_[m] = Int::from_raw(at_leaf_[m]) - bounds_.targets()[m];
   (*visitor_)({index, case_, values_, excess_, bounds_.targets()});
 }
 
