@@ -1,8 +1,8 @@
 // The matching problem of one grid cell as a Gecode model, for docs/benchmarks.md.
 //
-// Built and run by scripts/bench_matching where Gecode is installed. All sizes in their steps (hidden,
-// expert size and experts in 8, head size in 2), budgets divided by 8 to fit Gecode's 32-bit integers,
-// the largest mismatch in millionths.
+// Built and run by scripts/bench_matching where Gecode is installed. All sizes in their steps
+// (hidden, expert size and experts in 8, head size in 2), budgets divided by 8 to fit Gecode's
+// 32-bit integers, the largest mismatch in millionths.
 #include <chrono>
 #include <cstdio>
 #include <gecode/int.hh>
@@ -30,8 +30,10 @@ class Cell : public IntMinimizeSpace {
     const IntVar hh = expr(*this, h * h), hf = expr(*this, h * f), hw = expr(*this, h * width);
     const IntVar hfE = expr(*this, hf * E), hE = expr(*this, h * E);
     // Per layer: 2 h^2 + 4 h width + 3 h f top_k + h E + 2 h T, all over 8.
-    const IntVar work = expr(*this, hh * 16 + hw * 4 + hf * (24 * top_k) + hE * 8 + h * (2 * attended));
-    const IntVar stored = expr(*this, (hh * 16 + hw * 4 + hE * 8 + h * 2) * depth + h + hfE * (192 * depth * 1));
+    const IntVar work =
+        expr(*this, hh * 16 + hw * 4 + hf * (24 * top_k) + hE * 8 + h * (2 * attended));
+    const IntVar stored =
+        expr(*this, (hh * 16 + hw * 4 + hE * 8 + h * 2) * depth + h + hfE * (192 * depth * 1));
     largest_ = IntVar(*this, 0, 20000);
     hold(work, flops / (6.0 * 8 * executed));
     hold(stored, params / 8);
@@ -49,15 +51,16 @@ class Cell : public IntMinimizeSpace {
   Space* copy() override { return new Cell(*this); }
   IntVar cost() const override { return largest_; }
   void print() const {
-    std::printf("kv_heads=%d head_size=%d heads=%d hidden=%d expert_size=%d experts=%d\n", sizes_[0].val(),
-                2 * sizes_[1].val(), sizes_[2].val(), 8 * sizes_[3].val(), 8 * sizes_[4].val(),
-                8 * sizes_[5].val());
+    std::printf("kv_heads=%d head_size=%d heads=%d hidden=%d expert_size=%d experts=%d\n",
+                sizes_[0].val(), 2 * sizes_[1].val(), sizes_[2].val(), 8 * sizes_[3].val(),
+                8 * sizes_[4].val(), 8 * sizes_[5].val());
   }
 
  private:
   /// |value - target| * 10^6 / target <= largest, in fixed point.
   void hold(const IntVar& value, double target) {
-    const int t = static_cast<int>(target + 0.5), unit = static_cast<int>(target * 1e-6 * 4096 + 0.5);
+    const int t = static_cast<int>(target + 0.5),
+              unit = static_cast<int>(target * 1e-6 * 4096 + 0.5);
     const int slack = static_cast<int>(target * 0.02);
     rel(*this, value >= t - slack);
     rel(*this, value <= t + slack);
