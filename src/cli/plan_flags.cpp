@@ -28,7 +28,14 @@ gpu::Device device_of(const std::string& argument, const Context& context, const
     throw usage_error("is missing", where,
                       "isoloop list gpus names them; a .json file may be given");
   if (!argument.ends_with(".json")) return gpu::find_device(argument, where);
-  return gpu::device_from_json(read_text(argument, context), argument);
+  try {
+    return gpu::device_from_json(read_text(argument, context), argument);
+  } catch (const Error& error) {
+    if (error.message.starts_with("cannot be read"))
+      throw Error(error.kind, error.message, error.where,
+                  "name a device file that is there, or a built-in GPU: isoloop list gpus");
+    throw;
+  }
 }
 
 void PlanFlags::declare_rest(CLI::App& app) {
