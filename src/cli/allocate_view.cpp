@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/law_view.h"
 #include "cli/plan_view.h"
 
@@ -167,11 +165,6 @@ report::Facts law_facts(const AllocateView& view) {
 }
 
 }  // namespace
-
-bool has_sparsity(const law::Law& law) {
-  const auto all = law::coefficients_of(law.form);
-  return std::find(all.begin(), all.end(), law::Coefficient::b) != all.end();
-}
 
 report::Document allocate_document(const AllocateView& view) {
   report::Document document;

@@ -27,8 +27,6 @@ struct AllocateView {
   std::vector<law::Warning> warnings;
 };
 
-/// The law has the factor (1-S)^b.
-bool has_sparsity(const law::Law& law);
 report::Document allocate_document(const AllocateView& view);
 nlohmann::ordered_json allocate_json(const AllocateView& view);
 
