@@ -35,14 +35,14 @@ std::vector<std::string> budgets_in(const std::vector<GridCell>& cells) {
 report::Table cells_table(std::vector<json::Fields>& fields, const std::vector<GridCell>& cells, const std::string& id) {
   report::Table table;
   table.id = id;
-  table.columns = {{"cell", "", Align::left}, {"scale", "", Align::left}, {"sparsity"}};
+  table.columns = {{"cell", "", Align::left}, {"sparsity"}};
   for (const report::Column& c : shape_columns()) table.columns.push_back(c);
   const std::vector<std::string> budgets = budgets_in(cells);
   for (const std::string& name : budgets) table.columns.push_back({name, "% off"});
   table.columns.push_back({"largest", "%"});
   table.columns.push_back({"printed", "largest, %"});
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    std::vector<Cell> row = {cells[i].name, cells[i].scale, number_text(fields[i], "sparsity")};
+    std::vector<Cell> row = {cells[i].name, number_text(fields[i], "sparsity")};
     if (cells[i].match) add_shape(cells[i].match->model, row);
     else row.resize(row.size() + shape_columns().size());
     for (const std::string& name : budgets) {

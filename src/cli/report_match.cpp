@@ -44,7 +44,7 @@ struct Answers {
 report::Table answers_table(Answers& answers, const std::string& id) {
   report::Table table;
   table.id = id;
-  table.columns = {{"answer"}, {"loop", "", Align::left}};
+  table.columns = {{"answer", "", Align::left}, {"loop", "", Align::left}};
   for (const report::Column& c : shape_columns()) table.columns.push_back(c);
   const Values first = values_of(answers.fields.front(), "mismatch");
   for (const auto& [name, value] : first) table.columns.push_back({name, "% off"});

@@ -150,11 +150,10 @@ report::Chart mismatch_plot(std::string name, const std::string& table,
     series_of(plot, p.series).points.push_back({percent_of(flops), percent_of(params), {}, p.label, p.row});
   }
   for (const bool vertical : {true, false}) {
-    plot.guides.push_back({vertical, 0, ""});
     const double limit = percent_of(value_or(tolerance, vertical ? "flops" : "params", 0));
     if (limit <= 0) continue;
-    plot.guides.push_back({vertical, limit, fmt::format("+{:g} %", limit)});
-    plot.guides.push_back({vertical, -limit, fmt::format("−{:g} %", limit)});
+    plot.guides.push_back({vertical, -limit, ""});
+    plot.guides.push_back({vertical, limit, vertical ? "" : "tolerance"});
   }
   return {std::move(name), "Where the matches lie within the tolerance", "", std::move(plot), table};
 }

@@ -68,21 +68,30 @@ report::Chart kind_bars(std::vector<json::Fields>& plans, const Page& page) {
   return {page.name("kinds"), "Time by kind of kernel", "Lines: low to high estimate.", std::move(bars)};
 }
 
+/// Layers of one segment are alike; segments of the same name in both plans stand together.
 report::Chart segment_bars(std::vector<json::Fields>& plans, const Page& page) {
   report::Bars bars;
   bars.panels = {{"forward, one layer", "µs", {}}, {"backward, one layer", "µs", {}}};
-  bars.series = {""};
-  for (report::Panel& panel : bars.panels) panel.bars.resize(1);
-  for (json::Fields& p : plans)
-    for (json::Fields& s : p.optional_objects("layer_time_us")) {
-      bars.categories.push_back(fmt::format("{}{} × {}", plans.size() > 1 ? p.text("arch") + ": " : "", s.text("name"), number_text(s, "visits")));
+  for (report::Panel& panel : bars.panels) panel.bars.resize(plans.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    bars.series.push_back(plans[i].text("arch"));
+    for (json::Fields& s : plans[i].optional_objects("layer_time_us")) {
+      const std::string visits = number_text(s, "visits");
+      const std::string name = s.text("name") + (visits == "1" ? "" : " × " + visits);
+      const auto at = std::find(bars.categories.begin(), bars.categories.end(), name) - bars.categories.begin();
+      if (at == static_cast<std::ptrdiff_t>(bars.categories.size())) {
+        bars.categories.push_back(name);
+        for (report::Panel& panel : bars.panels)
+          for (auto& series : panel.bars) series.emplace_back();
+      }
       constexpr std::array<const char*, 2> keys = {"forward", "backward"};
       for (std::size_t k = 0; k < keys.size(); ++k) {
         const Time t = s.has(keys[k]) ? time_of(s, keys[k]) : Time{};
-        bars.panels[k].bars[0].push_back({t.mid, report::Range{t.low, t.high}});
+        bars.panels[k].bars[i][static_cast<std::size_t>(at)] = {t.mid, report::Range{t.low, t.high}};
       }
     }
-  return {page.name("layers"), "Time of one layer in each segment", "× visits of the segment. Lines: low to high estimate.", std::move(bars)};
+  }
+  return {page.name("segments"), "Time of one layer, by segment", "× visits of the segment. Lines: low to high estimate.", std::move(bars)};
 }
 
 report::Table kernel_table(std::vector<json::Fields>& kernels, const std::string& id) {
@@ -90,18 +99,18 @@ report::Table kernel_table(std::vector<json::Fields>& kernels, const std::string
   table.id = id;
   table.title = "Kernels";
   table.columns = {{"kernel", "", Align::left}, {"kind", "", Align::left}, {"pass", "", Align::left}, {"segment", "", Align::left},
-                   {"m"}, {"n"}, {"k"}, {"groups"}, {"count"}, {"tile", "", Align::left}, {"blocks"}, {"waves"}, {"occupancy", "%"},
-                   {"tile", "% useful"}, {"waves", "% full"}, {"bound", "", Align::left}, {"time", "µs each"}, {"low"}, {"high"}};
+                   {"count"}, {"time", "µs each"}, {"low"}, {"high"}, {"bound", "", Align::left}, {"m"}, {"n"}, {"k"}, {"groups"},
+                   {"tile", "", Align::left}, {"blocks"}, {"waves"}, {"occupancy", "%"}, {"tile use", "%"}, {"wave use", "%"}};
   for (json::Fields& k : kernels) {
     std::string tile;
     if (auto t = k.optional_object("tile")) tile = fmt::format("{}x{}x{}", number_text(*t, "m"), number_text(*t, "n"), number_text(*t, "k"));
     const auto whole = [&](const char* key) { return k.optional_number(key).value_or(0) == 0 ? std::string() : number_text(k, key); };
     const auto share = [&](const char* key) { return fmt::format("{:.1f}", k.number(key) * 100); };
     const Time t = time_of(k, "time_us");
-    table.rows.push_back({k.text("name"), plain(k.text("kind")), k.text("pass"), k.optional_text("segment").value_or(""), whole("m"), whole("n"), whole("k"),
-                          number_text(k, "groups"), number_text(k, "count"), tile, number_text(k, "grid"), fmt::format("{:.2f}", k.number("waves")),
-                          share("occupancy"), share("tile_efficiency"), share("wave_efficiency"), k.text("bound"),
-                          fmt::format("{:.2f}", t.mid), fmt::format("{:.2f}", t.low), fmt::format("{:.2f}", t.high)});
+    table.rows.push_back({k.text("name"), plain(k.text("kind")), plain(k.text("pass")), k.optional_text("segment").value_or(""),
+                          number_text(k, "count"), fmt::format("{:.2f}", t.mid), fmt::format("{:.2f}", t.low), fmt::format("{:.2f}", t.high),
+                          k.text("bound"), whole("m"), whole("n"), whole("k"), number_text(k, "groups"), tile, number_text(k, "grid"),
+                          fmt::format("{:.2f}", k.number("waves")), share("occupancy"), share("tile_efficiency"), share("wave_efficiency")});
   }
   return table;
 }

@@ -66,8 +66,8 @@ std::string tick_text(double at, double step, double largest) {
   const Prefix prefix = largest >= 1e4 ? prefix_of(largest) : Prefix{};
   const int decimals = std::clamp(
       static_cast<int>(std::ceil(-std::log10(step / prefix.scale) - 1e-9)), 0, 8);
-  const std::string number = trimmed(fmt::format("{:.{}f}", at / prefix.scale + 0.0, decimals));
-  return typeset(number == "-0" || number == "0" ? "0" : number + std::string(prefix.letter));
+  if (std::abs(at) < step / 2) return "0";
+  return typeset(fmt::format("{:.{}f}{}", at / prefix.scale, decimals, prefix.letter));
 }
 
 Scale linear(double low, double high) {

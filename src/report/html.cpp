@@ -118,8 +118,10 @@ std::string markup(const Table& table, Page&) {
 /// Charts about a row are drawn when it is selected; the page as written shows the first row's.
 std::string markup(const Chart& chart, Page& page) {
   const bool waits = chart.row && *chart.row != page.first_rows.at(chart.table);
-  std::string out = fmt::format("<figure data-chart=\"{}\"{}>\n<figcaption>{}</figcaption>\n<div class=\"drawing\">",
-                                chart.name, waits ? " hidden" : "", escaped_markup(chart.title));
+  const Bars* bars = std::get_if<Bars>(&chart.body);
+  const bool wide = bars != nullptr && bars->panels.size() > 1;
+  std::string out = fmt::format("<figure data-chart=\"{}\"{}{}>\n<figcaption>{}</figcaption>\n<div class=\"drawing\">",
+                                chart.name, class_attribute(wide ? "wide" : ""), waits ? " hidden" : "", escaped_markup(chart.title));
   if (!waits) out += svg(chart, true);
   out += "</div>\n";
   if (!chart.note.empty())
@@ -176,8 +178,14 @@ std::string write_html(const Document& document) {
       if (!fresh) at->second = std::min(at->second, *chart->row);
     }
   std::string body;
-  for (const Block& block : document.blocks)
+  bool among_charts = false;  // neighbours stand side by side where there is room
+  for (const Block& block : document.blocks) {
+    const bool chart = std::holds_alternative<Chart>(block);
+    if (chart != among_charts) body += chart ? "<div class=\"charts\">\n" : "</div>\n";
+    among_charts = chart;
     body += std::visit([&](const auto& each) { return markup(each, page); }, block);
+  }
+  if (among_charts) body += "</div>\n";
   const std::string charts = charts_json(document), nonce = nonce_of(body + charts);
   const std::string title = escaped_markup(document.title.empty() ? "isoloop report" : document.title);
 

@@ -31,7 +31,7 @@ isoloop.legend = function (figure, names, kinds, hidden, redraw) {
     const c = " c" + (kinds[i].colour % isoloop.colours);
     if (kinds[i].mark === "line") svg.append("path").attr("class", "curve" + c).attr("fill", "none").attr("stroke-width", 2).attr("stroke-dasharray", kinds[i].dashed ? "6 4" : null).attr("d", "M1,6H19");
     else if (kinds[i].mark === "bar") svg.append("rect").attr("class", "bar" + c).attr("x", 5).attr("y", 1).attr("width", 10).attr("height", 10);
-    else svg.append("path").attr("class", "dot" + c + (kinds[i].dashed ? " hollow" : "")).attr("transform", "translate(10,6)").attr("d", d3.symbol(isoloop.symbols()[kinds[i].colour % isoloop.colours], 60).size(60)());
+    else svg.append("path").attr("class", "dot" + c + (kinds[i].dashed ? " hollow" : "")).attr("transform", "translate(10,6)").attr("d", d3.symbol().type(isoloop.symbols()[kinds[i].colour % isoloop.colours]).size(60)());
     const button = isoloop.element("button", { type: "button" }, svg.node(), name);
     button.setAttribute("aria-pressed", String(!hidden.has(i)));
     button.addEventListener("click", () => {
