@@ -49,13 +49,21 @@ const Kind& kind_of(json::Fields& result) {
                     fmt::format("results of these commands are read: {}", kinds_text()));
 }
 
+json::Value parsed(const std::string& text, const std::string& shown) {
+  try {
+    return json::parse(text, shown);
+  } catch (const Error& error) {
+    throw Error(error.kind, error.message, error.where, "results are written by isoloop COMMAND ... --format json");
+  }
+}
+
 Page page_of(const Flags& flags, const Context& context) {
   Page page;
   std::map<std::string, int> seen;
   std::vector<std::string> titles;
   for (const std::string& path : flags.results) {
     const std::string shown = path == "-" ? "standard input" : path;
-    const json::Value value = json::parse(read_text(path, context), shown);
+    const json::Value value = parsed(read_text(path, context), shown);
     json::Fields result(value, shown, {}, json::Nulls::absent);
     const Kind& kind = kind_of(result);
     const int number = ++seen[std::string(kind.name)];

@@ -18,6 +18,7 @@ using report::Align;
 void collect(json::Fields& model, report::Bars& bars, std::size_t which) {
   constexpr std::array<const char*, 3> keys = {"train_flops_per_token", "stored_params", "kv_bytes_per_token"};
   for (json::Fields& row : model.optional_objects("rows")) {
+    if (row.has("multi_token_prediction")) continue;  // not in the model's totals
     const std::string name = row.text("name");
     auto at = std::find(bars.categories.begin(), bars.categories.end(), name);
     if (at == bars.categories.end()) {
@@ -39,7 +40,7 @@ report::Stack stack_of(json::Fields& model) {
   for (json::Fields& row : model.optional_objects("rows")) {
     const std::string segment = row.optional_text("segment").value_or("");
     const double layers = row.optional_number("layers").value_or(0), visits = row.optional_number("visits").value_or(1);
-    if (segment.empty() || layers < 1 || layers > 1e5) continue;
+    if (segment.empty() || row.has("multi_token_prediction") || layers < 1 || layers > 1e5) continue;
     const bool seen = std::any_of(stack.blocks.begin(), stack.blocks.end(), [&](const auto& b) { return b.name == segment; });
     if (seen) continue;
     stack.blocks.push_back({segment, static_cast<std::size_t>(layers), ""});

@@ -99,19 +99,19 @@ Scale logarithmic(double low, double high) {
   scale.log = true;
   const double decades = std::log10(high / low);
   const bool dense = decades < 2;
-  const std::vector<double> factors =
-      dense ? std::vector<double>{1, 2, 5} : std::vector<double>{1};
+  const std::array<double, 3> factors = {1, 2, 5};
+  constexpr double near = 1e-6;  // of a stop: on it
   const auto below = [&](double value) {  // the last stop at or below
-    const double power = std::pow(10, std::floor(std::log10(value) + 1e-9));
+    const double power = std::pow(10, std::floor(std::log10(value) + near));
     double best = power;
     for (const double f : factors)
-      if (f * power <= value * (1 + 1e-9)) best = f * power;
+      if (f * power <= value * (1 + near)) best = f * power;
     return best;
   };
   const auto above = [&](double value) {
-    const double power = std::pow(10, std::floor(std::log10(value) + 1e-9));
+    const double power = std::pow(10, std::floor(std::log10(value) + near));
     for (const double f : factors)
-      if (f * power >= value * (1 - 1e-9)) return f * power;
+      if (f * power >= value * (1 - near)) return f * power;
     return 10 * power;
   };
   scale.low = below(low);

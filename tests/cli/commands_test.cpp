@@ -82,6 +82,7 @@ TEST_CASE("every example runs") {
     "tie_word_embeddings": true})");
   folder.write("runs.csv", synthetic_runs());
   REQUIRE(run_cli(words("grid smelt -o grid-out")).code() == 0);
+  REQUIRE(run_cli(words("grid smelt --format json --output grid.json")).code() == 0);
   for (const auto& command : commands()) {
     CAPTURE(command.example);
     const auto ran = run_cli(arguments(command.example));

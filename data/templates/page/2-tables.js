@@ -84,7 +84,7 @@ isoloop.setUpTable = function (box, linked) {
     return passing;
   };
 
-  if (rows.length > 4) {
+  if (rows.length > 6) {
     input = element("input", { type: "search", placeholder: "filter: word or column<1" });
     input.setAttribute("aria-label", "Filter rows: words, or comparisons such as " + (titles.find((t, i) => heads[i].classList.contains("n")) || "x").replace(/\s/g, "") + "<1");
     input.addEventListener("input", () => { const passing = refresh(); if (link) link.filter(passing); });

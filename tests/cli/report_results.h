@@ -1,0 +1,59 @@
+// Test support: results for isoloop report, made by the commands themselves or written by hand.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/run_cli.h"
+#include "support/temp_folder.h"
+
+namespace isoloop::test {
+
+/// Runs a command for its JSON and returns the file's path.
+inline std::string made(const TempFolder& folder, const std::string& name, const std::string& line) {
+  const Ran ran = run_cli(words(line + " --format json --quiet"));
+  REQUIRE_MESSAGE(ran.code() <= 1, ran.err);
+  return folder.write(name, ran.out);
+}
+
+/// A fit with two sparsities: runs, and a frontier of each with a band.
+inline std::string fit_result() {
+  return R"({"schema": "isoloop/fit/v1", "name": "runs", "form": "smelt", "equation": "L = E + A (1-S)^b / F^a + K / D^c",
+  "coefficients": {"E": 1.45, "A": 1400, "K": 2e6, "a": 0.37, "b": 0.15, "c": 0.66},
+  "intervals": {"E": {"low": 1.4, "high": 1.5}}, "objective": 0.001, "rmse": 0.01, "rows": 3, "starts": {"tried": 9, "reached": 7},
+  "points": [
+    {"line": 2, "cell": "a", "sparsity": 0.85, "compute": 1e18, "observed_nats": 3.1, "predicted_nats": 3.11, "log_residual": 0.0032},
+    {"line": 3, "cell": "", "sparsity": 0.95, "compute": 1e19, "observed_nats": 2.5, "predicted_nats": 2.49, "log_residual": -0.004},
+    {"line": 4, "cell": "", "sparsity": 0.95, "compute": null, "observed_nats": 2.5, "predicted_nats": 2.49, "log_residual": -0.004}],
+  "frontiers": [
+    {"law": "runs", "sparsity": 0.85, "points": [{"compute": 1e18, "loss_nats": 3.0, "low": 2.9, "high": 3.1}, {"compute": 1e20, "loss_nats": 2.0, "low": 1.9, "high": 2.2}]},
+    {"law": "runs", "sparsity": 0.95, "points": [{"compute": 1e18, "loss_nats": 2.9, "low": null, "high": null}, {"compute": 1e20, "loss_nats": 1.9, "low": null, "high": null}]}],
+  "warnings": ["a warning"]})";
+}
+
+inline std::string explore_result() {
+  const std::string arch = small_model();
+  return R"({"schema": "isoloop/explore/v1", "convention": "causal", "context_tokens": 128, "baseline": )" + arch +
+         R"(, "front": [{"loop": "none", "measures": {"mismatch": 0, "step-time": {"low": 0.9, "mid": 1, "high": 1.2}}, "mismatch": {"flops": 0, "params": 0, "kv": 0}, "arch": )" + arch +
+         R"(}, {"loop": "1+2x2+1", "measures": {"mismatch": 0.02, "step-time": {"low": 0.8, "mid": 0.9, "high": 1}}, "mismatch": {"flops": 0.02}, "arch": )" + arch + "}]}";
+}
+
+/// One result of every kind that is read.
+inline std::vector<std::pair<std::string, std::string>> every_result(const TempFolder& folder) {
+  REQUIRE(run_cli(words("match smelt-200m-e192 --top 2 -o " + (folder / "pair"))).code() == 0);
+  return {{"count", made(folder, "count.json", "count smelt-200m-e192 qwen3-0.6b --convention all")},
+          {"match", made(folder, "match.json", "match smelt-200m-e192 --top 2")},
+          {"check", made(folder, "check.json", "check " + (folder / "pair/pairs.json"))},
+          {"grid", made(folder, "grid.json", "grid smelt")},
+          {"sweep", made(folder, "sweep.json", "sweep paper-span")},
+          {"plan", made(folder, "plan.json", "plan smelt-200m-e192 --loop middle --gpu h100-sxm5 --against smelt-200m-e192")},
+          {"plan of a grid", made(folder, "plan-grid.json", "plan --grid smelt --gpu h100-sxm5")},
+          {"gain", made(folder, "gain.json", "gain baseline smelt")},
+          {"fit", folder.write("fit.json", fit_result())},
+          {"explore", folder.write("explore.json", explore_result())}};
+}
+
+}  // namespace isoloop::test
