@@ -4,7 +4,7 @@
 // browser by tests/page/page_test.py.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -69,7 +69,7 @@ Page page_of(const Flags& flags, const Context& context) {
     const int number = ++seen[std::string(kind.name)];
     page.prefix = number == 1 ? std::string(kind.name) : fmt::format("{}-{}", kind.name, number);
     about(shown, [&] { kind.add(result, page); });
-    titles.push_back(shown);
+    titles.push_back(path == "-" ? shown : std::filesystem::path(path).filename().string());
   }
   page.document.title = flags.title.empty() ? fmt::format("isoloop: {}", list_text(titles)) : flags.title;
   return page;

@@ -27,63 +27,70 @@ struct FrontPoint {
   Values mismatch;
 };
 
-/// A plain number, or {low, mid, high}.
-std::optional<Measured> measured(json::Fields& measures, const std::string& name) {
+struct Measure {
+  std::string key, unit, meaning;
+  std::optional<Measured> baseline;
+};
+
+/// A plain number, {value} with an exact fraction beside it, or an estimate {low, value or mid, high}.
+std::optional<Measured> measured(json::Fields& measures, std::string_view name) {
   const json::Value* value = measures.find(name);
   if (value == nullptr) return std::nullopt;
   if (!value->is_object()) return Measured{measures.number(name), {}};
   json::Fields estimate = measures.object(name);
-  const double mid = estimate.number("mid");
-  return Measured{mid, report::Range{estimate.optional_number("low").value_or(mid), estimate.optional_number("high").value_or(mid)}};
+  const double mid = estimate.number(estimate.has("mid") ? "mid" : "value");
+  const auto low = estimate.optional_number("low"), high = estimate.optional_number("high");
+  return Measured{mid, low && high ? std::optional(report::Range{*low, *high}) : std::nullopt};
 }
 
-/// Names of measures in the order of the result, where it gives one.
-std::vector<std::string> measure_names(json::Fields& result, std::vector<json::Fields>& front) {
-  std::vector<std::string> names;
-  if (const json::Value* list = result.find("measures"); list != nullptr && list->is_array())
-    for (const json::Value& item : *list) {
-      if (item.is_string()) names.push_back(item.get<std::string>());
-      else if (item.is_object() && item.contains("name") && item["name"].is_string()) names.push_back(item["name"].get<std::string>());
-      else if (item.is_object() && item.contains("key") && item["key"].is_string()) names.push_back(item["key"].get<std::string>());
-    }
+/// As the question lists them; without a list, by the names of the points' measures.
+std::vector<Measure> measures_of(json::Fields& question, std::vector<json::Fields>& front) {
+  std::vector<Measure> measures;
+  for (json::Fields& m : question.optional_objects("measures"))
+    measures.push_back({m.text("key"), m.optional_text("unit").value_or(""), m.optional_text("meaning").value_or(""), measured(m, "baseline")});
   for (json::Fields& point : front)
-    if (const json::Value* measures = point.find("measures"); measures != nullptr && measures->is_object())
-      for (const auto& item : measures->items())
-        if (std::find(names.begin(), names.end(), item.key()) == names.end()) names.push_back(item.key());
-  return names;
+    if (const json::Value* of = point.find("measures"); of != nullptr && of->is_object())
+      for (const auto& item : of->items())
+        if (std::none_of(measures.begin(), measures.end(), [&](const Measure& m) { return m.key == item.key(); }))
+          measures.push_back({item.key(), "", "", {}});
+  return measures;
 }
 
 /// Where values span more than a decade, a log axis.
-report::Axis axis_of(const std::vector<FrontPoint>& points, std::size_t measure, const std::string& name) {
-  double least = INFINITY, most = 0;
+report::Axis axis_of(const std::vector<FrontPoint>& points, std::size_t measure, const Measure& m) {
+  double least = m.baseline ? m.baseline->value : INFINITY, most = 0;
   for (const FrontPoint& p : points)
-    if (p.measures[measure]) {
-      least = std::min(least, p.measures[measure]->range ? p.measures[measure]->range->low : p.measures[measure]->value);
-      most = std::max(most, p.measures[measure]->value);
+    if (const auto& value = p.measures[measure]) {
+      least = std::min(least, value->range ? value->range->low : value->value);
+      most = std::max(most, value->value);
     }
-  return {name, "", least > 0 && most > 10 * least};
+  return {m.key, m.unit, least > 0 && most > 10 * least};
 }
 
-report::Chart scatter(const std::vector<FrontPoint>& points, const std::vector<std::string>& names, std::size_t x, std::size_t y,
+report::Chart scatter(const std::vector<FrontPoint>& points, const std::vector<Measure>& measures, std::size_t x, std::size_t y,
                       const Page& page, const std::string& table) {
   report::Plot plot;
-  plot.x = axis_of(points, x, names[x]);
-  plot.y = axis_of(points, y, names[y]);
+  plot.x = axis_of(points, x, measures[x]);
+  plot.y = axis_of(points, y, measures[y]);
   report::Series front{"front", report::Mark::dots, 0, false, {}};
-  for (std::size_t i = 0; i < points.size(); ++i)
-    if (points[i].measures[x] && points[i].measures[y])
-      front.points.push_back({points[i].measures[x]->value, points[i].measures[y]->value, points[i].measures[y]->range, points[i].name, i});
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto &px = points[i].measures[x], &py = points[i].measures[y];
+    if (px && py) front.points.push_back({px->value, py->value, py->range, points[i].name + (points[i].loop.empty() ? "" : ", " + points[i].loop), i});
+  }
   plot.series.push_back(std::move(front));
-  return {page.name(fmt::format("{}-{}", chart_word(names[x]), chart_word(names[y]))), fmt::format("The front: {} and {}", names[x], names[y]),
-          "Nothing in the space is better in every measure than a point of the front.", std::move(plot), table};
+  for (const bool vertical : {true, false})
+    if (const auto& base = measures[vertical ? x : y].baseline) plot.guides.push_back({vertical, base->value, "baseline"});
+  return {page.name(fmt::format("{}-{}", chart_word(measures[x].key), chart_word(measures[y].key))),
+          fmt::format("The front: {} and {}", measures[x].key, measures[y].key),
+          "No point of the space is better than one of these in every measure. Bars: low to high estimate.", std::move(plot), table};
 }
 
-report::Table front_table(const std::vector<FrontPoint>& points, const std::vector<std::string>& names, const std::string& id) {
+report::Table front_table(const std::vector<FrontPoint>& points, const std::vector<Measure>& measures, const std::string& id) {
   report::Table table;
   table.id = id;
   table.columns = {{"point", "", Align::left}, {"loop", "", Align::left}};
   for (const report::Column& c : shape_columns()) table.columns.push_back(c);
-  for (const std::string& name : names) table.columns.push_back({name});
+  for (const Measure& m : measures) table.columns.push_back({m.key, m.unit});
   std::vector<std::string> budgets;
   for (const FrontPoint& p : points)
     for (const auto& [name, value] : p.mismatch)
@@ -103,33 +110,45 @@ report::Table front_table(const std::vector<FrontPoint>& points, const std::vect
   return table;
 }
 
+report::Facts facts(json::Fields& result, const std::vector<Measure>& measures) {
+  report::Facts f;
+  if (auto space = result.optional_object("space"))
+    f.lines.emplace_back("space", fmt::format("{} points, {} counted", grouped(space->ratio("points")), grouped(space->ratio("visited"))));
+  for (const Measure& m : measures)
+    if (!m.meaning.empty()) f.lines.emplace_back(m.key, m.meaning);
+  return f;
+}
+
 }  // namespace
 
 void add_explore(json::Fields& result, Page& page) {
   std::vector<json::Fields> front = result.optional_objects("front");
   if (!result.has("front")) throw result.missing("front");
-  const std::vector<std::string> names = measure_names(result, front);
+  json::Fields question = result.has("question") ? result.object("question") : result;
+  const std::vector<Measure> measures = measures_of(question, front);
   std::vector<FrontPoint> points;
   for (json::Fields& f : front) {
     FrontPoint p;
     p.name = fmt::format("#{}", points.size() + 1);
     p.loop = f.optional_text("loop").value_or("");
     p.model = optional_architecture(f, "arch");
-    json::Fields measures = f.object("measures");
-    for (const std::string& name : names) p.measures.push_back(measured(measures, name));
+    json::Fields values = f.object("measures");
+    for (const Measure& m : measures) p.measures.push_back(measured(values, m.key));
     p.mismatch = values_of(f, "mismatch");
     points.push_back(std::move(p));
   }
-  const auto baseline = optional_architecture(result, "baseline");
+  const auto baseline = optional_architecture(question, "baseline");
   page.add(report::Heading{baseline ? "Exploration around " + baseline->name : "Exploration"});
-  if (points.empty()) return page.add(report::Paragraph{"The front is empty: nothing in the space is within tolerance.", report::Tone::bad});
+  if (!result.optional_boolean("complete").value_or(true))
+    page.add(report::Paragraph{"A partial result: the search is not done, and the front may change.", report::Tone::warn});
+  page.add(facts(result, measures));
+  if (points.empty()) return page.add(report::Paragraph{"The front is empty: nothing is within tolerance.", report::Tone::bad});
   const std::string table = page.name("front");
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;  // the first measure against each other one
-  for (std::size_t i = 1; i < names.size() && i < 4; ++i) pairs.emplace_back(0, i);
-  for (const auto& [x, y] : pairs) page.add(scatter(points, names, x, y, page, table));
-  page.add(front_table(points, names, table));
+  for (std::size_t i = 1; i < measures.size() && i < 4; ++i) page.add(scatter(points, measures, 0, i, page, table));
+  page.add(front_table(points, measures, table));
   if (!baseline) return;
-  const cost::Options options = counting(result);
+  json::Fields counted = question.has("counting") ? question.object("counting") : question;
+  const cost::Options options = counting(counted);
   constexpr std::size_t most = 200;  // pairs of a larger front would make a page of many megabytes
   for (std::size_t i = 0; i < points.size() && i < most; ++i)
     if (points[i].model) (void)add_pair(page, table, i, {"baseline", *baseline}, {points[i].name, *points[i].model}, points[i].mismatch, options);

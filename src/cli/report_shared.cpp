@@ -79,9 +79,11 @@ cost::Options counting(json::Fields& result) {
   if (const auto name = result.optional_text("convention"))
     options.convention = convention::find(*name, result.where("convention"));
   constexpr std::int64_t most = arch::max_dimension;
-  options.context = result.optional_integer("context_tokens", {0, most}).value_or(0);
-  options.attended = result.optional_ratio("attended_tokens");
-  options.documents = result.optional_integers("document_tokens", {1, most});
+  // A manifest of pairs, which an exploration holds, names the same without units.
+  const bool manifest = result.has("context");
+  options.context = result.optional_integer(manifest ? "context" : "context_tokens", {0, most}).value_or(0);
+  options.attended = result.optional_ratio(manifest ? "attended" : "attended_tokens");
+  options.documents = result.optional_integers(manifest ? "documents" : "document_tokens", {1, most});
   if (const auto type = result.optional_text("dtype"))
     options.dtype = parse_dtype(*type, result.where("dtype"));
   if (const auto type = result.optional_text("kv_dtype"))

@@ -34,11 +34,18 @@ inline std::string fit_result() {
   "warnings": ["a warning"]})";
 }
 
+/// A front of two measures, one exact and one estimated; the second point's model is not what it states.
 inline std::string explore_result() {
   const std::string arch = small_model();
-  return R"({"schema": "isoloop/explore/v1", "convention": "causal", "context_tokens": 128, "baseline": )" + arch +
-         R"(, "front": [{"loop": "none", "measures": {"mismatch": 0, "step-time": {"low": 0.9, "mid": 1, "high": 1.2}}, "mismatch": {"flops": 0, "params": 0, "kv": 0}, "arch": )" + arch +
-         R"(}, {"loop": "1+2x2+1", "measures": {"mismatch": 0.02, "step-time": {"low": 0.8, "mid": 0.9, "high": 1}}, "mismatch": {"flops": 0.02}, "arch": )" + arch + "}]}";
+  return R"({"schema": "isoloop/explore/v1", "complete": false, "question": {"baseline": )" + arch +
+         R"(, "counting": {"convention": "causal", "context": 128, "dtype": "bf16"}, "measures": [
+  {"key": "mismatch", "unit": "of tolerance", "meaning": "largest mismatch"},
+  {"key": "step-time", "unit": "x baseline", "meaning": "time of a step", "baseline": {"low": 1, "mid": 1, "high": 1}}]},
+  "space": {"points": "637130407280640", "visited": "2"}, "front": [
+  {"loop": "none", "measures": {"mismatch": {"value": 0, "exact": "0"}, "step-time": {"value": 1, "low": 0.9, "high": 1.2}},
+   "mismatch": {"flops": 0, "params": 0, "kv": 0}, "arch": )" + arch +
+         R"(}, {"loop": "1+2x2+1", "measures": {"mismatch": {"value": 0.5, "exact": "1/2"}, "step-time": {"value": 0.9, "low": 0.8, "high": 1}},
+   "mismatch": {"flops": 0.02}, "arch": )" + arch + "}]}";
 }
 
 /// One result of every kind that is read.

@@ -179,6 +179,7 @@ TEST_CASE("an exploration's front is a scatter with estimates as bars") {
   const auto charts = charts_of(report_of({folder.write("explore.json", explore_result())}));
   const json points = charts.at("explore-mismatch-step-time").at("series")[0].at("points");
   REQUIRE(points.size() == 2);
+  CHECK(charts.at("explore-mismatch-step-time").at("guides").size() == 1);
   CHECK(points[1].at("range") == json::parse("[0.8, 1.0]"));
   CHECK(points[1].at("row") == 1);
   CHECK(charts.contains("explore-budgets-1"));

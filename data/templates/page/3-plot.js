@@ -14,6 +14,8 @@ isoloop.valueText = function (v) {
   if (size !== 0 && (size >= 1e15 || size < 1e-4)) return v.toExponential(3);
   return size >= 1e4 ? Math.round(v).toLocaleString("en") : String(Number(v.toPrecision(5)));
 };
+// The text cut to about `room` pixels.
+isoloop.fit = (text, room) => (text.length * 6.6 > room ? text.slice(0, Math.max(1, Math.floor(room / 6.6) - 1)) + "…" : text);
 isoloop.newSvg = function (holder, width, height, chart) {
   holder.textContent = "";
   return d3.select(holder).append("svg").attr("class", "chart").attr("width", width).attr("height", height)
@@ -62,8 +64,8 @@ isoloop.drawPlot = function (figure, chart, state) {
   isoloop.thin(gx, 8);
   svg.append("g").attr("transform", `translate(${frame.left},0)`).call(isoloop.ticks(d3.axisLeft, y, chart.y, false));
   svg.selectAll(".tick text").attr("font-size", 12);
-  svg.append("text").attr("class", "ink").attr("text-anchor", "middle").attr("x", (frame.left + frame.right) / 2).attr("y", frame.base + 41).text(chart.x.title);
-  svg.append("text").attr("class", "ink").attr("text-anchor", "middle").attr("transform", `translate(14,${(frame.top + frame.base) / 2}) rotate(-90)`).text(chart.y.title);
+  svg.append("text").attr("class", "ink").attr("text-anchor", "middle").attr("x", (frame.left + frame.right) / 2).attr("y", frame.base + 41).text(isoloop.fit(chart.x.title, frame.right - frame.left + 30));
+  svg.append("text").attr("class", "ink").attr("text-anchor", "middle").attr("transform", `translate(14,${(frame.top + frame.base) / 2}) rotate(-90)`).text(isoloop.fit(chart.y.title, frame.base - frame.top + 30));
 
   for (const g of chart.guides) {
     const at = g.vertical ? x(g.at) : y(g.at), right = g.vertical && at + 7 * g.text.length > frame.right;

@@ -32,6 +32,7 @@ isoloop.interact = function (figure, svg, chart, plot) {
   const node = svg.node(), tip = isoloop.tip(figure), link = plot.link;
   const ordered = [...plot.dots].sort((a, b) => a.px - b.px || b.py - a.py);
   let at = -1, from = null;
+  tip.hide();  // of the drawing before
   const place = (event) => {
     const box = node.getBoundingClientRect(), k = node.viewBox.baseVal.width / box.width;
     return [(event.clientX - box.left) * k, (event.clientY - box.top) * k];

@@ -16,13 +16,13 @@ isoloop.drawBars = function (figure, chart, state) {
     const x = isoloop.scale(panel.axis, left, left + each), g = svg.append("g").attr("transform", `translate(0,${top})`);
     if (columns === 1 || p === 0)
       g.selectAll("text.name").data(chart.categories).join("text").attr("class", "ink name").attr("text-anchor", "end")
-        .attr("x", names - 6).attr("y", (_, c) => band(c) + group / 2 + 4).text((c) => (c.length > 30 ? c.slice(0, 29) + "…" : c));
+        .attr("x", names - 6).attr("y", (_, c) => band(c) + group / 2 + 4).text((c) => isoloop.fit(c, names - 8));
     g.append("g").selectAll("line").data(panel.axis.ticks).join("line").attr("class", "grid").attr("x1", (t) => x(t[0])).attr("x2", (t) => x(t[0])).attr("y2", tall);
     const axis = g.append("g").attr("transform", `translate(0,${tall})`).call(isoloop.ticks(d3.axisBottom, x, panel.axis, true));
     axis.select(".domain").remove();
     axis.selectAll("text").attr("font-size", 12);
     isoloop.thin(axis, 6);
-    g.append("text").attr("class", "ink").attr("text-anchor", "middle").attr("x", left + each / 2).attr("y", tall + 36).text(panel.axis.title);
+    g.append("text").attr("class", "ink").attr("text-anchor", "middle").attr("x", left + each / 2).attr("y", tall + 36).text(isoloop.fit(panel.axis.title, each + 24));
     series.forEach((s, order) => {
       const bars = g.append("g").selectAll("g").data(panel.bars[s.i]).join("g");
       const y = (c) => band(c) + (group - series.length * 11) / 2 + order * 11;

@@ -10,7 +10,7 @@ isoloop.drawStacks = function (figure, chart) {
     const g = svg.append("g").attr("transform", `translate(${column * (i % columns)},${tall * Math.floor(i / columns)})`);
     const left = Math.min(column * 0.3, 96), wide = Math.min(110, column * 0.38), lows = [], highs = [];
     const text = (x, y, anchor, css, t) => g.append("text").attr("class", css).attr("text-anchor", anchor).attr("x", x).attr("y", y).text(t);
-    const fit = (t, room) => (t.length * 6.6 > room ? t.slice(0, Math.max(1, Math.floor(room / 6.6) - 1)) + "…" : t);
+    const fit = isoloop.fit;
     let y = base;
     stack.blocks.forEach((block, b) => {
       const loops = stack.repeats.some((r) => r.first <= b && b <= r.last);
