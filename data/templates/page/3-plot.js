@@ -90,7 +90,7 @@ isoloop.drawPlot = function (figure, chart, state) {
     near.push(dot);
     if (s.mark === "dots") dots.push(dot);
   }
-  svg.append("g").selectAll("path").data(dots.filter((d) => d.p.range)).join("path").attr("class", (d) => "error c" + (d.s.colour % isoloop.colours)).attr("stroke-width", 1.6)
+  const errors = svg.append("g").selectAll("path").data(dots.filter((d) => d.p.range)).join("path").attr("class", (d) => "error c" + (d.s.colour % isoloop.colours)).attr("stroke-width", 1.6)
     .attr("d", (d) => `M${d.px},${y(d.p.range[0])}V${y(d.p.range[1])}`);
   const marks = svg.append("g").attr("class", "dots").selectAll("path").data(dots).join("path")
     .attr("class", (d) => `dot c${d.s.colour % isoloop.colours}${d.s.dashed ? " hollow" : ""}${d.p.row !== undefined ? " linked" : ""}`)
@@ -102,7 +102,9 @@ isoloop.drawPlot = function (figure, chart, state) {
   const update = () => {
     const some = link && link.selected.size > 0;
     svg.classed("some", some);
-    marks.classed("selected", (d) => link !== null && d.p.row !== undefined && link.selected.has(d.p.row))
+    const chosen = (d) => link !== null && d.p.row !== undefined && link.selected.has(d.p.row);
+    errors.classed("faint", (d) => (some && !chosen(d)) || (link !== null && d.p.row !== undefined && !link.shown(d.p.row)));
+    marks.classed("selected", chosen)
       .classed("off", (d) => link !== null && d.p.row !== undefined && !link.shown(d.p.row));
     marks.filter(".selected").raise();
   };
