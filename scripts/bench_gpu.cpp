@@ -58,8 +58,15 @@ int main(int argc, char** argv) {
     double sum = 0;
     for (int i = 0; i < candidates; ++i)
       sum += planner.plan(model(2048 + 64 * (i % 64), 512 + 16 * (i / 64 % 100))).step_ms.mid;
-    std::printf("  %d candidates in %.1f s (mean %.0f ms)\n", candidates, seconds_since(start),
+    std::printf("  %d plans in %.1f s (mean %.0f ms)\n", candidates, seconds_since(start),
                 sum / candidates);
+    gpu::StepTimer timer(planner);
+    start = std::chrono::steady_clock::now();
+    double alone = 0;
+    for (int i = 0; i < candidates; ++i)
+      alone += timer.time(model(2048 + 64 * (i % 64), 512 + 16 * (i / 64 % 100))).step_ms.mid;
+    std::printf("  %d step times in %.1f s (%s)\n", candidates, seconds_since(start),
+                alone == sum ? "equal" : "NOT EQUAL");
   }
   return 0;
 }

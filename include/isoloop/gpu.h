@@ -26,6 +26,8 @@
 
 namespace isoloop::gpu {
 
+class Launches;
+
 // ---- Devices (data/gpus/*.json, data/compute_capabilities.json) --------------------------------
 
 /// Number formats tensor cores multiply. fp32 weights are multiplied as tf32.
@@ -206,6 +208,7 @@ struct Launch {
   bool measured = false;  // the device's generation has measured points of this kind
 };
 struct GemmLaunch : Launch {
+  GemmProblem problem;
   TileShape tile;
   int split_k = 1;
   bool raster_along_m = true;   // consecutive tiles walk along m
@@ -230,15 +233,22 @@ struct AttentionProblem {
 };
 struct AttentionLaunch : Launch {
   AttentionKernel kernel{};
+  AttentionProblem problem;
   int tile_m = 0, tile_n = 0, stages = 0;
   int kernel_head_size = 0, kernel_value_size = 0;  // the template the sizes are padded to
   int splits = 1;                                   // split-KV
   double padded_share = 0;  // arithmetic spent on padding and masked-out entries, of all
 };
-/// The newest kernel of the device, or `kernel`. Throws Error (kind input) if no kernel supports
-/// the head size or the device, listing what is supported.
+/// The newest kernel of the device that has a shape for the problem, or `kernel`. Throws Error
+/// (kind input) if no kernel supports the head size or the device, listing what is supported.
 AttentionLaunch plan_attention(const Device& device, const AttentionProblem& problem,
                                std::optional<AttentionKernel> kernel = {});
+struct RejectedAttention {
+  std::string shape, reason;  // "FlashAttention-2 backward 128x128, head 64"
+};
+/// Kernels and shapes passed over before the one that is planned.
+std::vector<RejectedAttention> rejected_attention(const Device& device,
+                                                  const AttentionProblem& problem);
 
 // ---- Plans -------------------------------------------------------------------------------------
 
@@ -322,10 +332,34 @@ class Planner {
   Plan plan(const arch::Architecture& architecture) const;
 
  private:
+  friend class StepTimer;
   struct State;
   std::unique_ptr<const State> state_;
 };
 Plan plan(const arch::Architecture& architecture, const Device& device, const PlanOptions& options);
+
+/// Milliseconds of a step, and of its kinds of kernel, which add up to it.
+struct StepTime {
+  Time step_ms;
+  std::array<Time, kernel_kind_count> by_kind_ms{};
+};
+StepTime step_time(const Plan& plan);
+
+/// The step time alone of many architectures that differ in few dimensions: the numbers of
+/// Planner::plan bit by bit, without kernels and notes, and with launches remembered by problem.
+/// Not to be shared between threads; `planner` must outlive it.
+class StepTimer {
+ public:
+  explicit StepTimer(const Planner& planner);
+  ~StepTimer();
+  StepTimer(StepTimer&&) noexcept;
+  /// Throws as Planner::plan.
+  StepTime time(const arch::Architecture& architecture);
+
+ private:
+  const Planner* planner_;
+  std::unique_ptr<Launches> launches_;
+};
 
 /// How often a step launches what a microbatch launches `kernel.count` times, idle waits included.
 double step_repeats(const Plan& plan, const Kernel& kernel);
@@ -333,15 +367,19 @@ double step_repeats(const Plan& plan, const Kernel& kernel);
 std::array<Time, kernel_kind_count> time_by_kind(const Plan& plan);
 /// Step time over a baseline's on the same device.
 struct StepRatio {
-  double low = 0, mid = 0, high = 0;             // errors of one kind of kernel move both plans
+  double low = 0, mid = 0, high = 0;           // errors of one kind of kernel move both plans
   double unshared_low = 0, unshared_high = 0;  // if the two plans' errors had nothing in common
 };
+StepRatio step_ratio(const StepTime& time, const StepTime& baseline);
 StepRatio step_ratio(const Plan& plan, const Plan& baseline);
 
 /// One change of a dimension and what it gains, most first.
 struct Advice {
   std::string text;
-  double gain = 0;  // fraction of the step time
+  double gain = 0;  // fraction of the time per multiply-accumulate
+  std::string dimension, reason;
+  std::int64_t from = 0, to = 0;
+  double step_ms = 0;  // after the change
 };
 std::vector<Advice> advice(const arch::Architecture& architecture, const Device& device,
                            const PlanOptions& options);

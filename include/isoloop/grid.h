@@ -40,6 +40,8 @@ struct Cell {
 struct Grid {
   std::string name, title, source, confidence;
   cost::Options options;  // the grid's own convention and mean attended length
+  // Every cell was trained on so many (smelt: 196,075 steps of 256 x 4,096); 0 = not stated.
+  std::int64_t train_tokens = 0;
   std::vector<std::string> notes;
   std::vector<Cell> cells;
 };

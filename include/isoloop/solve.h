@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -104,6 +105,53 @@ Result search(const Problem& problem);
 /// and widens them up to each measure's own cap. The certificate is that of the last pass.
 Result search_widening(const Problem& problem);
 
+// ---- Enumeration -------------------------------------------------------------------------------
+
+/// One candidate within every cap and rule. Valid during the call that hands it over.
+struct Point {
+  Int index;
+  std::size_t case_index = 0;
+  const std::vector<std::int64_t>& values;  // by variable
+  const std::vector<Int>& excess;   // by measure: value - target, in the measure's integer scale
+  const std::vector<Int>& targets;  // by measure, in the same scale
+};
+using Visitor = std::function<void(const Point&)>;
+
+/// Cases times the number of values of every variable; multiplicities do not count. Candidates are
+/// numbered over cases and, within a case, over the values of the variables in search order, the
+/// last fastest; so work splits by ranges of this index.
+Int candidates(const Problem& problem);
+/// A candidate by index, with its mismatches and scores, whether or not it keeps caps and rules.
+/// Throws Error (kind internal) beyond the last.
+Answer candidate_at(const Problem& problem, const Int& index);
+/// A candidate handed over by a walk, with its mismatches and scores.
+Answer answer_of(const Problem& problem, const Point& candidate);
+
+/// Hands over every candidate within caps and rules; criteria decide nothing. Not to be shared by
+/// threads: each makes its own.
+class Walker {
+ public:
+  explicit Walker(Problem problem);
+  ~Walker();
+  Walker(Walker&&) noexcept;
+  Walker& operator=(Walker&&) noexcept;
+  /// Candidates with first <= index < last, in ascending order. The certificate counts this range
+  /// alone, multiplicities included: those of adjacent ranges add up to that of both together, name
+  /// by name. Without a visitor it only counts.
+  Certificate visit(const Int& first, const Int& last, const Visitor& visitor = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Adds points, visited, nodes and what was cut off, by name.
+void add(Certificate& sum, const Certificate& part);
+/// The value of one criterion for an answer with its mismatches; smaller is better.
+Ratio score_of(const Problem& problem, const Criterion& criterion, const Answer& answer);
+/// Whether two answers differ in nothing that the problem's signature speaks of.
+bool same_signature(const Problem& problem, const Answer& a, const Answer& b);
+
 // ---- Matching ----------------------------------------------------------------------------------
 
 /// What may differ between the baseline and its match.
@@ -193,6 +241,36 @@ struct MatchResult {
 
 /// Throws Error (kind usage or input) for contradictory requests.
 MatchResult match(const MatchRequest& request);
+
+/// A matching request as a set of candidates, for those who look at all of them.
+class MatchSpace {
+ public:
+  /// Throws like match().
+  explicit MatchSpace(const MatchRequest& request);
+  ~MatchSpace();
+  MatchSpace(MatchSpace&&) noexcept;
+  MatchSpace& operator=(MatchSpace&&) noexcept;
+
+  const MatchRequest& request() const;  // budgets and context filled in
+  const Problem& problem() const;
+  /// Ranking keys this request understands, and one of them as a criterion; absent for one about a
+  /// dimension the baseline does not have.
+  std::vector<std::string> rank_keys() const;
+  std::optional<Criterion> criterion(const std::string& rank_key) const;
+  /// An answer as an architecture. Throws Error (kind internal) if `check` and the verifier rejects.
+  MatchAnswer read(const Answer& answer, bool check) const;
+  /// Budgets, targets, assumptions and domains; no answers.
+  const MatchResult& stated() const;
+  /// Prepares value() for a budget, whether or not it is matched.
+  void watch(cost::Budget budget);
+  /// Exact value of a watched budget for `answer`, and of any for the baseline.
+  Ratio value(cost::Budget budget, const Answer& answer) const;
+  Ratio baseline_value(cost::Budget budget) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Defaults for budgets not given.
 std::vector<BudgetTolerance> default_budgets();

@@ -1,7 +1,9 @@
 // space: series and sets of candidates around one baseline.
 //
 // A sweep matches one baseline again and again, each time with another loop shape, under the same
-// tolerances, so that only the shape differs between the members of an ablation.
+// tolerances, so that only the shape differs between the members of an ablation. A price is what
+// can be predicted of an architecture, not counted: step time on a GPU, loss under a law. Prices are
+// double; they order and refuse candidates that are within tolerance, and never decide which are.
 // Held by tests/space/*_test.cpp.
 #pragma once
 
@@ -10,9 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "isoloop/gpu.h"
+#include "isoloop/law.h"
 #include "isoloop/solve.h"
 
 namespace isoloop::space {
+
+// ---- Sweeps ------------------------------------------------------------------------------------
 
 /// The shape of one member. Span 0 or one visit means no loop; start 0 means centred.
 struct Shape {
@@ -66,5 +72,73 @@ NamedSweep load_sweep(std::string_view name, std::string_view where);
 /// A member of a named sweep, stated for the baseline's request.
 Member member(const solve::MatchRequest& request, const Shape& shape,
               std::optional<Published> published = {});
+
+// ---- Prices ------------------------------------------------------------------------------------
+
+/// A prediction with its range. Infinite where there is none (no kernel runs this model, say).
+struct Predicted {
+  double low = 0, mid = 0, high = 0;
+};
+using Pricer = std::function<Predicted(const arch::Architecture&)>;
+
+/// Something predicted of an architecture; smaller is better, and `mid` is what is compared.
+struct Price {
+  std::string key;      // "step-time", "step-time@b200", "loss"
+  std::string unit;     // "x baseline", "nats"
+  std::string meaning;  // what it is, and what it does not know
+  std::function<Pricer()> make;  // one for each thread
+  Predicted baseline;
+};
+
+/// Time of a step over the baseline's on the same GPU. Throws Error (kind input) if the baseline
+/// itself cannot be planned.
+Price step_time(std::string key, const gpu::Device& device, const gpu::PlanOptions& options,
+                const arch::Architecture& baseline);
+
+/// What a model is trained on: tokens, or training FLOPs, which buy compute / F tokens.
+struct Training {
+  std::optional<double> tokens, compute;
+};
+/// Loss under a law. F is training FLOPs per token under `options`; S = 1 - (F/F0) N0/N against the
+/// same model with all its experts active (arXiv 2609.01343), 0 where it has none; N, for a
+/// chinchilla law, are the parameters without embedding and head.
+Price predicted_loss(std::string key, const law::Law& law, const cost::Options& options,
+                     const Training& training, const arch::Architecture& baseline);
+/// S as above, exact.
+Ratio sparsity(const arch::Architecture& model, const cost::Options& options);
+
+/// Largest factor by which a proportion differs from the baseline's, 1 or more, exact. Proportions:
+/// executed layers / hidden, GQA ratio, head size (or latent rank), heads x head size / hidden, FFN
+/// width / hidden, experts / top-k.
+Ratio distance(const arch::Architecture& model, const arch::Architecture& baseline);
+
+// ---- Matching by price -------------------------------------------------------------------------
+
+struct Requirement {
+  std::string key;  // of a price
+  double at_most = 0;
+};
+/// "step-time<=1.02". Throws Error (kind usage).
+Requirement parse_requirement(std::string_view text, std::string_view where);
+
+struct PricedRequest {
+  solve::MatchRequest match;      // its rank is not used
+  std::vector<std::string> rank;  // keys of match and of prices; empty: match's own order
+  std::vector<Price> prices;
+  std::vector<Requirement> require;
+};
+struct PricedResult {
+  /// Answers, certificate and, if nothing is within tolerance, nearest miss and remedies, as of
+  /// match(). If only a requirement fails, `nearest` is the answer that comes nearest to it and
+  /// `binding` its key.
+  solve::MatchResult match;
+  bool within_budgets = false;                 // something is within every tolerance
+  std::vector<std::vector<Predicted>> values;  // by answer (the nearest miss if none) and price
+  std::size_t priced = 0;                      // evaluations
+  std::size_t without = 0;                     // of these, without a prediction
+};
+/// The best answers within tolerance by a ranking that may hold prices, over all candidates.
+/// Throws like solve::match(), and Error (kind usage) for keys nothing is known of.
+PricedResult match(const PricedRequest& request);
 
 }  // namespace isoloop::space

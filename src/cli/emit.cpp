@@ -26,6 +26,10 @@ struct Flags {
 };
 
 arch::Architecture prepared(arch::Architecture model, const Flags& flags) {
+  if (flags.vocab != 0 && model.vocab != 0 && model.vocab != flags.vocab)
+    throw usage_error(fmt::format("{} was asked for, but the architecture states a vocabulary of {}",
+                                  flags.vocab, model.vocab),
+                      "--vocab", "leave it out, or change vocab_size in the file");
   if (flags.vocab != 0) model.vocab = flags.vocab;
   if (flags.context != 0) model.context = flags.context;
   return looped(model, flags.loop);

@@ -117,6 +117,7 @@ std::map<std::string, std::string> run_files(const Run& run) {
       "\"${{BASH_SOURCE[0]}}\")\"\n"
       "exec {} \"$@\"\n",
       run.name, run.emitted.train);
+  files["architecture.json"] = arch::to_json(run.model);
   files["run.json"] = json::pretty(run_json(run));
   files["README.md"] = card(run);
   return files;

@@ -77,6 +77,17 @@ std::string read_all(std::istream& in, const std::string& shown) {
   return text;
 }
 
+/// The file of a folder that says the architecture: what emit writes into every folder, or a Hugging
+/// Face checkpoint's.
+std::string file_of_folder(const std::string& folder) {
+  std::error_code code;
+  for (const char* name : {"architecture.json", "config.json"}) {
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (std::filesystem::exists(file, code)) return file.string();
+  }
+  throw usage_error("is a folder without architecture.json and config.json", folder, "name a file");
+}
+
 }  // namespace
 
 std::vector<BuiltIn> built_in_models() {
@@ -115,6 +126,8 @@ Loaded load(const std::string& argument, const Context& context) {
       argument == "-" || argument.find('/') != std::string::npos || argument.ends_with(".json") ||
       std::filesystem::exists(std::filesystem::symlink_status(argument, code));
   if (!looks_like_path) return load_built_in(argument, context);
+  if (std::filesystem::is_directory(argument, code))
+    return load_file(file_of_folder(argument), context);
   if (argument != "-") return load_file(argument, context);
   const std::string shown = "standard input";
   return from_import(formats::read(read_text("-", context), shown, "stdin"), context, shown);

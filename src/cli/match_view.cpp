@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/counting.h"
@@ -64,8 +65,29 @@ std::int64_t baseline_value(const arch::Architecture& b, solve::Unknown unknown)
   }
 }
 
+/// "1.043 (1.021 to 1.065)", "2.4312", or a dash where there is no prediction.
+std::string price_text(const space::Predicted& p) {
+  if (!std::isfinite(p.mid)) return "–";
+  if (p.low == p.high) return fmt::format("{:.4f}", p.mid);
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", p.mid, p.low, p.high);
+}
+
+struct Priced {
+  const space::PricedRequest& request;
+  const space::PricedResult& result;
+};
+
+Tone price_tone(const Priced& priced, std::size_t answer, std::size_t price) {
+  Tone tone = Tone::plain;
+  for (const space::Requirement& r : priced.request.require)
+    if (r.key == priced.request.prices[price].key)
+      tone = priced.result.values[answer][price].mid <= r.at_most ? Tone::good : Tone::bad;
+  return tone;
+}
+
 report::Table answers_table(const solve::MatchRequest& r, const solve::MatchResult& result,
-                            const std::vector<solve::MatchAnswer>& answers) {
+                            const std::vector<solve::MatchAnswer>& answers,
+                            const Priced& priced) {
   report::Table table;
   table.columns = {{"", "", Align::left}, {"loop", "", Align::left}};
   const std::vector<solve::Unknown> unknowns = shown_unknowns(answers.front());
@@ -80,14 +102,20 @@ report::Table answers_table(const solve::MatchRequest& r, const solve::MatchResu
   base.emplace_back(own && own->span > 0 ? arch::loop_text(*own, arch::depth(r.baseline)) : "none");
   for (const solve::Unknown u : unknowns) base.emplace_back(std::to_string(baseline_value(r.baseline, u)));
   for (std::size_t i = 0; i < result.budgets.size(); ++i) base.emplace_back("");
+  for (const space::Price& price : priced.request.prices) {
+    table.columns.push_back({price.key, price.unit});
+    base.emplace_back(price_text(price.baseline));
+  }
   table.rows.push_back(std::move(base));
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const solve::MatchAnswer& a = answers[i];
-    std::vector<Cell> row = {Cell(a.within ? fmt::format("answer {}", i + 1) : "nearest miss", Tone::strong),
+    std::vector<Cell> row = {Cell(result.answers.empty() ? "nearest miss" : fmt::format("answer {}", i + 1), Tone::strong),
                              loop_label(a)};
     for (const solve::Unknown u : unknowns) row.emplace_back(std::to_string(a.values.at(u)));
     for (std::size_t b = 0; b < result.budgets.size(); ++b)
       row.push_back(mismatch_cell(a.mismatch[b], result.budgets[b].tolerance));
+    for (std::size_t p = 0; p < priced.request.prices.size(); ++p)
+      row.push_back({price_text(priced.result.values.at(i)[p]), price_tone(priced, i, p)});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -95,7 +123,7 @@ report::Table answers_table(const solve::MatchRequest& r, const solve::MatchResu
 
 report::Table budgets_table(const solve::MatchResult& result, const solve::MatchAnswer& a) {
   report::Table table;
-  table.columns = {{"budget", "", Align::left}, {"baseline"}, {a.within ? "answer 1" : "nearest miss"},
+  table.columns = {{"budget", "", Align::left}, {"baseline"}, {result.answers.empty() ? "nearest miss" : "answer 1"},
                    {"mismatch"}, {"tolerance"}, {"what", "", Align::left}};
   for (std::size_t i = 0; i < result.budgets.size(); ++i) {
     const cost::BudgetName b = cost::name(result.budgets[i].budget);
@@ -143,6 +171,16 @@ report::Table residual_table(const solve::MatchRequest& r, const solve::MatchAns
     table.rows.front().emplace_back(percent(residual, 2));
   }
   return table;
+}
+
+/// Something is within tolerance, but a requirement refuses all of it.
+void add_refused(const Priced& priced, report::Document& d) {
+  for (const space::Requirement& r : priced.request.require)
+    if (r.key == priced.result.match.binding)
+      d.blocks.emplace_back(report::Paragraph{
+          fmt::format("Architectures are within tolerance, but none of them has {} of at most {:g}; "
+                      "the nearest is shown.", r.key, r.at_most),
+          Tone::bad});
 }
 
 void add_infeasible(const solve::MatchResult& result, report::Document& d) {
@@ -215,8 +253,25 @@ std::vector<std::pair<std::string, Ratio>> residual_by_convention(const arch::Ar
 
 Json arch_json(const arch::Architecture& model) { return Json::parse(arch::to_json(model)); }
 
-report::Document match_document(const solve::MatchRequest& r, const solve::MatchResult& result,
+report::Facts price_facts(const Priced& priced) {
+  report::Facts facts;
+  for (const space::Price& price : priced.request.prices)
+    facts.lines.emplace_back(price.key, price.meaning);
+  if (priced.result.priced > 0)
+    facts.lines.emplace_back(
+        "priced", fmt::format("{} evaluations, those the ranking came down to{}", priced.result.priced,
+                              priced.result.without == 0
+                                  ? ""
+                                  : fmt::format("; {} without a prediction", priced.result.without)));
+  return facts;
+}
+
+report::Document match_document(const space::PricedRequest& request,
+                                const space::PricedResult& priced_result,
                                 const std::string& argument, bool written) {
+  const Priced priced{request, priced_result};
+  const solve::MatchRequest& r = request.match;
+  const solve::MatchResult& result = priced_result.match;
   report::Document d;
   const bool found = !result.answers.empty();
   d.blocks.emplace_back(report::Heading{fmt::format("{}: {}", r.baseline.name, shape_text(r.baseline))});
@@ -228,12 +283,18 @@ report::Document match_document(const solve::MatchRequest& r, const solve::Match
   }
   const std::vector<solve::MatchAnswer> answers =
       found ? result.answers : std::vector<solve::MatchAnswer>{*result.nearest};
-  d.blocks.emplace_back(answers_table(r, result, answers));
+  d.blocks.emplace_back(answers_table(r, result, answers, priced));
   d.blocks.emplace_back(budgets_table(result, answers.front()));
-  if (!found) add_infeasible(result, d);
+  if (!found && priced_result.within_budgets)
+    add_refused(priced, d);
+  else if (!found)
+    add_infeasible(result, d);
   d.blocks.emplace_back(report::Facts{
-      {{"proof", fmt::format("{}: {}", found ? "nothing in the space is better" : "nothing in the space is within tolerance",
+      {{"proof", fmt::format("{}: {}", found ? "nothing in the space is better"
+                                    : priced_result.within_budgets ? "nothing in the space is within tolerance and requirement"
+                                    : "nothing in the space is within tolerance",
                              certificate_text(result.certificate))}}});
+  if (!request.prices.empty()) d.blocks.emplace_back(price_facts(priced));
   d.blocks.emplace_back(residual_table(r, answers.front()));
   d.blocks.emplace_back(report::Heading{"Assumed (change with --loop, --align, --fix, --free, --gqa, "
                                         "--square, --attention-ratio, --min-head, --expert-ratio)"});
@@ -251,7 +312,32 @@ report::Document match_document(const solve::MatchRequest& r, const solve::Match
   return d;
 }
 
-Json match_json(const solve::MatchRequest& r, const solve::MatchResult& result) {
+Json predicted_json(const space::Predicted& p) {
+  if (!std::isfinite(p.mid)) return nullptr;
+  return {{"low", p.low}, {"mid", p.mid}, {"high", p.high}};
+}
+
+void add_prices(const Priced& priced, Json& j) {
+  if (priced.request.prices.empty()) return;
+  for (const space::Price& price : priced.request.prices)
+    j["prices"].push_back({{"key", price.key}, {"unit", price.unit}, {"meaning", price.meaning},
+                           {"baseline", predicted_json(price.baseline)}});
+  j["require"] = Json::object();
+  for (const space::Requirement& r : priced.request.require) j["require"][r.key] = r.at_most;
+  j["priced"] = priced.result.priced;
+  j["without_prediction"] = priced.result.without;
+  const auto add_values = [&](std::size_t i, Json& answer) {
+    for (std::size_t p = 0; p < priced.request.prices.size(); ++p)
+      answer["prices"][priced.request.prices[p].key] = predicted_json(priced.result.values[i][p]);
+  };
+  for (std::size_t i = 0; i < j["answers"].size(); ++i) add_values(i, j["answers"][i]);
+  if (j["answers"].empty() && !j["nearest"].is_null() && !priced.result.values.empty())
+    add_values(0, j["nearest"]);
+}
+
+Json match_json(const space::PricedRequest& request, const space::PricedResult& priced_result) {
+  const solve::MatchRequest& r = request.match;
+  const solve::MatchResult& result = priced_result.match;
   Json j;
   j["schema"] = "isoloop/match/v1";
   j["baseline"] = arch_json(r.baseline);
@@ -268,7 +354,10 @@ Json match_json(const solve::MatchRequest& r, const solve::MatchResult& result) 
   j["optimal"] = true;
   j["answers"] = Json::array();
   for (const solve::MatchAnswer& a : result.answers) j["answers"].push_back(answer_json(r, result, a));
-  if (!result.answers.empty()) return j;
+  if (!result.answers.empty()) {
+    add_prices({request, priced_result}, j);
+    return j;
+  }
   j["nearest"] = result.nearest ? answer_json(r, result, *result.nearest) : Json(nullptr);
   j["binding"] = result.binding;
   j["remedies"] = Json::array();
@@ -276,6 +365,7 @@ Json match_json(const solve::MatchRequest& r, const solve::MatchResult& result) 
     j["remedies"].push_back({{"kind", remedy.kind},
                              {"option", remedy.option},
                              {"answer", answer_json(r, result, remedy.answer)}});
+  add_prices({request, priced_result}, j);
   return j;
 }
 

@@ -6,14 +6,15 @@
 #include <string>
 
 #include "isoloop/report.h"
-#include "isoloop/solve.h"
+#include "isoloop/space.h"
 
 namespace isoloop::cli {
 
-report::Document match_document(const solve::MatchRequest& request, const solve::MatchResult& result,
-                                const std::string& argument, bool written);
-nlohmann::ordered_json match_json(const solve::MatchRequest& request,
-                                  const solve::MatchResult& result);
+report::Document match_document(const space::PricedRequest& request,
+                                const space::PricedResult& result, const std::string& argument,
+                                bool written);
+nlohmann::ordered_json match_json(const space::PricedRequest& request,
+                                  const space::PricedResult& result);
 /// Baseline, answers and pairs.json by path.
 std::map<std::string, std::string> match_files(const solve::MatchRequest& request,
                                                const solve::MatchResult& result);

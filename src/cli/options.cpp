@@ -195,7 +195,7 @@ void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
   app.add_option("--free", freed, "Free a dimension, e.g. depth=8:16:2 or span; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY[=RANGE]");
-  app.add_option("--rank", rank, "Order of answers: mismatch, sum, a budget, hidden, experts, ...")
+  app.add_option("--rank", rank, "Order of answers: mismatch, sum, a budget, hidden, experts, step-time, loss, ...")
       ->allow_extra_args(false)
       ->type_name("KEY,...");
   app.add_option("--top", top, "Number of different answers")->type_name("N");

@@ -3,13 +3,15 @@
 // Held by tests/cli/plan_test.cpp.
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json_writer.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/plan_flags.h"
 #include "cli/plan_grid.h"
 #include "cli/plan_view.h"
 #include "cli/views.h"
@@ -19,85 +21,21 @@ namespace {
 
 struct Flags {
   // As given; "" = not given.
-  std::string model, gpu, phase, tokens, sequence, dtype, kv_dtype, tp, ep, pp, dp, microbatches,
-      recompute, link, loop, against, emit, directory, occupancy, grid;
+  std::string model, gpu, loop, against, emit, directory, occupancy, grid, compute;
+  PlanFlags plan;
   bool why = false;
 };
 
 constexpr std::string_view header_name = "plan.cuh";
 
-// ---- What is planned
-// -----------------------------------------------------------------------------
-
-/// A built-in device by name, or a device file.
-gpu::Device device_of(const std::string& argument, const Context& context) {
-  if (argument.empty())
-    throw usage_error("is missing", "--gpu",
-                      "isoloop list gpus names them; a .json file may be given");
-  if (!argument.ends_with(".json")) return gpu::find_device(argument, "--gpu");
-  return gpu::device_from_json(read_text(argument, context), argument);
-}
-
-double link_speed(const std::string& text) {
-  const Ratio value = parse_ratio(text, "--link");
-  if (value <= Ratio(0))
-    throw usage_error(fmt::format("'{}' is not a positive number", text), "--link",
-                      "write the GB/s of both directions together, e.g. --link 900");
-  return value.to_double();
-}
-
-gpu::PlanOptions options_of(const Flags& f) {
-  gpu::PlanOptions o;
-  if (!f.phase.empty()) o.phase = gpu::parse_phase(f.phase, "--phase");
-  constexpr std::int64_t decode_sequences = 128;
-  if (o.phase == gpu::Phase::decode) o.tokens = decode_sequences;
-  const auto read = [](const std::string& text, const char* option, std::int64_t& into) {
-    if (!text.empty()) into = positive(text, option, fmt::format("write e.g. {} 8", option));
-  };
-  read(f.tokens, "--tokens", o.tokens);
-  read(f.sequence, "--sequence", o.sequence);
-  read(f.tp, "--tp", o.tp);
-  read(f.ep, "--ep", o.ep);
-  read(f.pp, "--pp", o.pp);
-  read(f.dp, "--dp", o.dp);
-  read(f.microbatches, "--microbatches", o.microbatches);
-  if (!f.dtype.empty()) o.dtype = o.kv_dtype = parse_dtype(f.dtype, "--dtype");
-  if (!f.kv_dtype.empty()) o.kv_dtype = parse_dtype(f.kv_dtype, "--kv-dtype");
-  if (!f.recompute.empty()) o.recompute = gpu::parse_recompute(f.recompute, "--recompute");
-  if (!f.link.empty()) o.link_gbs_both_ways = link_speed(f.link);
-  return o;
-}
-
-/// The planner names fields of its options; a person typed flags. What is left is in the
-/// architecture.
-[[noreturn]] void rethrow_about(const Error& error, const std::string& argument) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> flags = {
-      {{"tokens", "--tokens"},
-       {"sequence", "--sequence"},
-       {"tp", "--tp"},
-       {"ep", "--ep"},
-       {"pp", "--pp"},
-       {"dp", "--dp"},
-       {"microbatches", "--microbatches"},
-       {"dtype", "--dtype"},
-       {"gpu", "--gpu"},
-       {"link_gbs_both_ways", "--link"},
-       {"kv_dtype", "--kv-dtype"},
-       {"recompute", "--recompute"}}};
-  for (const auto& [field, flag] : flags)
-    if (error.where == field) throw Error(error.kind, error.message, std::string(flag), error.hint);
-  const std::string where = error.where.empty() ? argument : argument + ": " + error.where;
-  throw Error(error.kind, error.message, where, error.hint);
-}
-
-template <class F>
-auto planning(const std::string& argument, F f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    if (error.kind == ErrorKind::internal) throw;
-    rethrow_about(error, argument);
-  }
+/// Training FLOPs.
+double budget(const std::string& text) {
+  constexpr double most = 1e40;
+  const double value = parse_ratio(text, "--compute").to_double();
+  if (!(value > 0) || value > most)
+    throw usage_error(fmt::format("'{}' is no budget of training FLOPs", text), "--compute",
+                      "write e.g. --compute 1e21");
+  return value;
 }
 
 // ---- The three questions
@@ -154,12 +92,27 @@ std::string closing_line(const Flags& f) {
   return fmt::format("Next: {} shows every kernel with its launch.", given);
 }
 
+/// What was not planned, and why: GEMM shapes of the device, attention shapes of this plan.
+void add_reasons(PlanView& view, const gpu::Device& device) {
+  view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(view.plan.options.dtype));
+  std::vector<gpu::AttentionProblem> seen;
+  std::set<std::pair<std::string, std::string>> listed;
+  for (const gpu::Kernel& k : view.plan.kernels) {
+    const auto* launch = std::get_if<gpu::AttentionLaunch>(&k.detail);
+    if (launch == nullptr || std::ranges::find(seen, launch->problem) != seen.end()) continue;
+    seen.push_back(launch->problem);
+    for (gpu::RejectedAttention& r : gpu::rejected_attention(device, launch->problem))
+      if (listed.emplace(r.shape, r.reason).second) view.attention_shapes.push_back(std::move(r));
+  }
+}
+
 /// The plan of what can be looped; the baseline of a pair stays as it is.
 Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOptions& options,
                    const Context& context) {
   const gpu::Planner planner = planning("", [&] { return gpu::Planner(device, options); });
   PlanView view{
-      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {}};
+      device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {},
+      {}};
   if (!flags.loop.empty()) view.architecture.name += "-" + flags.loop;
   std::replace(view.architecture.name.begin(), view.architecture.name.end(), ' ', '-');
   view.plan = planning(flags.model, [&] { return planner.plan(view.architecture); });
@@ -169,7 +122,7 @@ Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOption
   }
   view.advice =
       planning(flags.model, [&] { return gpu::advice(view.architecture, device, options); });
-  if (flags.why) view.shapes = gpu::gemm_shapes(device, gpu::tensor_precision(options.dtype));
+  if (flags.why) add_reasons(view, device);
   view.next = closing_line(flags);
   Answer answer;
   answer.document = plan_document(view);
@@ -212,26 +165,7 @@ void declare_options(CLI::App& app, Flags& f) {
   app.add_option("ARCH", f.model, "File, - for stdin, or a built-in name");
   app.add_option("--gpu", f.gpu, "isoloop list gpus, or a device file")
       ->type_name("NAME|FILE.json");
-  app.add_option("--phase", f.phase, "training, prefill or decode (default training)")
-      ->type_name("NAME");
-  app.add_option("--tokens", f.tokens, "Tokens of a microbatch (8192); in decode sequences (128)")
-      ->type_name("N");
-  app.add_option("--sequence", f.sequence,
-                 "Tokens per sequence; in decode, cached (default: context)")
-      ->type_name("N");
-  app.add_option("--dtype", f.dtype, "fp32, bf16, fp16 or fp8 (default bf16)")->type_name("NAME");
-  app.add_option("--kv-dtype", f.kv_dtype, "Type of the KV cache (default: as --dtype)")
-      ->type_name("NAME");
-  app.add_option("--tp", f.tp, "Heads, FFN and vocabulary over N GPUs")->type_name("N");
-  app.add_option("--ep", f.ep, "Experts over N GPUs")->type_name("N");
-  app.add_option("--pp", f.pp, "Executed layers over N stages")->type_name("N");
-  app.add_option("--dp", f.dp, "Replicas (default: as many as EP needs)")->type_name("N");
-  app.add_option("--microbatches", f.microbatches, "Microbatches of a step (default 1)")
-      ->type_name("N");
-  app.add_option("--recompute", f.recompute, "none, elementwise or full (default none)")
-      ->type_name("NAME");
-  app.add_option("--link", f.link, "Link between GPUs, both ways (default: NVLink)")
-      ->type_name("GB/s");
+  f.plan.declare(app);
   app.add_option("--loop", f.loop, "Loop its layers first, e.g. middle or 3+6x2+3")
       ->type_name("LOOP");
   app.add_option("--against", f.against, "Set it beside this architecture")->type_name("BASELINE");
@@ -244,6 +178,9 @@ void declare_options(CLI::App& app, Flags& f) {
       ->type_name("LIST");
   app.add_option("--grid", f.grid, "All cells of a published grid: isoloop list grids")
       ->type_name("NAME");
+  app.add_option("--compute", f.compute,
+                 "With --grid: budget of the gain (default: each cell's own)")
+      ->type_name("FLOPS");
 }
 
 }  // namespace
@@ -254,15 +191,18 @@ Action declare_plan(CLI::App& app) {
   return [flags](Context& context) {
     const Flags& f = *flags;
     check_emit(f);
-    const gpu::Device device = device_of(f.gpu, context);
+    if (!f.compute.empty() && f.grid.empty())
+      throw usage_error("belongs to --grid", "--compute", "add --grid smelt");
+    const gpu::Device device = device_of(f.gpu, context, "--gpu");
     if (!f.occupancy.empty()) {
       refuse_beside(f, "--occupancy");
       return occupancy_answer(f, device);
     }
-    const gpu::PlanOptions options = options_of(f);
+    const gpu::PlanOptions options = f.plan.options();
     if (!f.grid.empty()) {
       refuse_beside(f, "--grid");
-      return planning(f.grid, [&] { return plan_grid(f.grid, device, options); });
+      const double compute = f.compute.empty() ? 0 : budget(f.compute);
+      return planning(f.grid, [&] { return plan_grid(f.grid, device, options, compute); });
     }
     if (f.model.empty()) throw usage_error("ARCH is missing", "plan", "see isoloop plan --help");
     return plan_answer(f, device, options, context);

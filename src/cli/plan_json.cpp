@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output.h"
+#include "cli/plan_pair.h"
 #include "cli/plan_view.h"
 
 namespace isoloop::cli {
@@ -76,6 +77,9 @@ Json kernel_json(const gpu::Kernel& k, const gpu::Plan& plan) {
   j["macs"] = number(k.macs);
   j["memory_bytes"] = l.bytes;
   j["time_us"] = time_json(l.time);
+  const gpu::Time step = step_ms(plan, k);
+  j["step_time_ms"] = time_json(step);
+  j["share"] = step.mid / plan.step_ms.mid;
   return j;
 }
 
@@ -93,9 +97,11 @@ Json body(const gpu::Plan& plan) {
                                   {"weight_bytes", s.weight_bytes},
                                   {"weights_stay_in_l2", s.weights_stay_in_l2}});
   const auto kinds = gpu::time_by_kind(plan);
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    j["time_ms_by_kind"][std::string(gpu::name(static_cast<gpu::KernelKind>(i)))] =
-        time_json(kinds[i]);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::string kind(gpu::name(static_cast<gpu::KernelKind>(i)));
+    j["time_ms_by_kind"][kind] = time_json(kinds[i]);
+    j["share_by_kind"][kind] = kinds[i].mid / plan.step_ms.mid;
+  }
   j["step_time_ms"] = time_json(plan.step_ms);
   j["mfu"] = plan.mfu;
   j["tokens_per_s"] = plan.tokens_per_s;
@@ -142,19 +148,30 @@ Json plan_json(const PlanView& view) {
   Json j;
   j["schema"] = "isoloop/plan/v1";
   j["gpu"] = view.device.id;
-  j["options"] = options_json(view.plan.options);
+  j["gpu_name"] = view.device.name;
+  j["options"] = options_json(resolved(view.plan.options, view.architecture.context));
   j.update(body(view.plan));
   j["advice"] = Json::array();
   for (const gpu::Advice& a : view.advice)
-    j["advice"].push_back({{"text", a.text}, {"gain", a.gain}});
+    j["advice"].push_back({{"text", a.text},
+                           {"gain", a.gain},
+                           {"dimension", a.dimension},
+                           {"from", a.from},
+                           {"to", a.to},
+                           {"step_time_ms", a.step_ms},
+                           {"reason", a.reason}});
   if (view.baseline) {
     j["baseline"] = body(*view.baseline);
     j["step_time_ratio"] = ratio_json(gpu::step_ratio(view.plan, *view.baseline));
+    j["pair"] = pair_json(*view.baseline, view.plan);
   }
   if (!view.shapes) return j;
   j["rejected"] = Json::array();
   for (const gpu::RejectedShape& r : view.shapes->rejected)
     j["rejected"].push_back({{"shape", gpu::text(r.shape)}, {"reason", r.reason}});
+  j["rejected_attention"] = Json::array();
+  for (const gpu::RejectedAttention& r : view.attention_shapes)
+    j["rejected_attention"].push_back({{"shape", r.shape}, {"reason", r.reason}});
   return j;
 }
 

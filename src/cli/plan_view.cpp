@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "cli/plan_pair.h"
 #include "cli/views.h"
 
 namespace isoloop::cli {
@@ -17,55 +17,17 @@ using report::Align;
 using report::Cell;
 using report::Tone;
 
-/// Three digits are what an estimate is worth.
-std::string short_number(double value) {
-  if (value >= 99.95) return grouped(Ratio(static_cast<std::int64_t>(value + 0.5)));
-  return fmt::format("{:.{}f}", value, value >= 9.995 ? 1 : 2);
-}
-
-std::string pass_text(gpu::Pass pass) {
-  std::string text(gpu::name(pass));
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 std::string share_text(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "";
 }
 
-Cell efficiency_cell(double value) {
-  constexpr double wasteful = 0.8;
-  return {fmt::format("{:.0f} %", 100 * value), value < wasteful ? Tone::warn : Tone::plain};
-}
-
-struct ShapeText {
-  std::string tile, stages, cluster;
-};
-
-ShapeText shape_of(const gpu::Kernel& kernel) {
-  if (const auto* g = std::get_if<gpu::GemmLaunch>(&kernel.detail))
-    return {fmt::format("{}×{}×{}{}", g->tile.m, g->tile.n, g->tile.k,
-                        g->split_k > 1 ? fmt::format(" split-K {}", g->split_k) : ""),
-            std::to_string(g->tile.stages),
-            fmt::format("{}×{}", g->tile.cluster_m, g->tile.cluster_n)};
-  if (const auto* a = std::get_if<gpu::AttentionLaunch>(&kernel.detail))
-    return {fmt::format("{}×{} head {}", a->tile_m, a->tile_n, a->kernel_head_size),
-            std::to_string(a->stages), ""};
-  return {};
-}
-
-bool has_tiles(const gpu::Kernel& k) {
-  return k.kind != gpu::KernelKind::elementwise && k.kind != gpu::KernelKind::link;
-}
-
 std::vector<Cell> kernel_row(const gpu::Kernel& k, const gpu::Plan& plan) {
   const gpu::Launch& l = k.launch();
-  const ShapeText shape = shape_of(k);
+  const LaunchText shape = launch_text(k);
   const bool tiles = has_tiles(k);
   const std::string bound = k.weights_from_l2
                                 ? fmt::format("{} (weights in L2)", gpu::name(l.bound))
                                 : std::string(gpu::name(l.bound));
-  const double step_us = gpu::step_repeats(plan, k) * k.total_us().mid;
   return {std::string(k.name),
           pass_text(k.pass),
           tiles ? std::to_string(k.m) : "",
@@ -83,7 +45,7 @@ std::vector<Cell> kernel_row(const gpu::Kernel& k, const gpu::Plan& plan) {
           tiles ? efficiency_cell(l.wave_efficiency) : Cell(),
           bound,
           range_text(l.time),
-          share_text(step_us, 1e3 * plan.step_ms.mid)};
+          share_text(step_ms(plan, k).mid, plan.step_ms.mid)};
 }
 
 report::Table kernel_table(const gpu::Plan& plan, std::optional<std::size_t> segment) {
@@ -128,110 +90,10 @@ report::Table kinds_table(const gpu::Plan& plan) {
   const auto kinds = gpu::time_by_kind(plan);
   for (std::size_t i = 0; i < kinds.size(); ++i)
     if (kinds[i].high > 0)
-      table.rows.push_back({std::string(gpu::name(static_cast<gpu::KernelKind>(i))),
-                            range_text(kinds[i]), share_text(kinds[i].mid, plan.step_ms.mid)});
+      table.rows.push_back({kind_text(static_cast<gpu::KernelKind>(i)), range_text(kinds[i]),
+                            share_text(kinds[i].mid, plan.step_ms.mid)});
   table.rules.push_back(table.rows.size());
   table.rows.push_back({Cell("step", Tone::strong), range_text(plan.step_ms), ""});
-  return table;
-}
-
-/// Kernels of a plan by name and pass; the one that takes longest stands for its launch shape.
-struct Summed {
-  double ms = 0, most = 0;
-  const gpu::Kernel* kernel = nullptr;
-};
-using Sums = std::map<std::pair<std::string, gpu::Pass>, Summed>;
-
-Sums sums_of(const gpu::Plan& plan) {
-  Sums sums;
-  for (const gpu::Kernel& k : plan.kernels) {
-    Summed& sum = sums[{std::string(k.name), k.pass}];
-    const double ms = 1e-3 * gpu::step_repeats(plan, k) * k.total_us().mid;
-    sum.ms += ms;
-    if (sum.kernel != nullptr && ms <= sum.most) continue;
-    sum.most = ms;
-    sum.kernel = &k;
-  }
-  return sums;
-}
-
-std::string ratio_text(double value, double over) {
-  return over > 0 && value > 0 ? fmt::format("{:.3f}", value / over) : "";
-}
-
-void add_side(std::vector<Cell>& row, const Summed& sum) {
-  if (sum.kernel == nullptr) {
-    row.insert(row.end(), 4, Cell());
-    return;
-  }
-  const gpu::Launch& l = sum.kernel->launch();
-  const bool tiles = has_tiles(*sum.kernel);
-  row.emplace_back(shape_of(*sum.kernel).tile);
-  row.push_back(tiles ? efficiency_cell(l.tile_efficiency) : Cell());
-  row.push_back(tiles ? efficiency_cell(l.wave_efficiency) : Cell());
-  row.emplace_back(short_number(sum.ms));
-}
-
-report::Table side_by_side(const gpu::Plan& baseline, const gpu::Plan& plan) {
-  report::Table table;
-  table.title = fmt::format("Kernel by kernel: A is {}, B is {}", baseline.arch, plan.arch);
-  table.columns = {{"kernel", "", Align::left},
-                   {"pass", "", Align::left},
-                   {"A: tile", "", Align::left},
-                   {"tile eff."},
-                   {"wave eff."},
-                   {"A", "ms"},
-                   {"B: tile", "", Align::left},
-                   {"tile eff."},
-                   {"wave eff."},
-                   {"B", "ms"},
-                   {"B / A"}};
-  const Sums a = sums_of(baseline), b = sums_of(plan);
-  Sums all = b;
-  all.insert(a.begin(), a.end());
-  const auto find = [](const Sums& sums, const Sums::key_type& key) {
-    const auto at = sums.find(key);
-    return at == sums.end() ? Summed{} : at->second;
-  };
-  // In the order they run: the map only joins the two.
-  for (const gpu::Plan* source : {&plan, &baseline})
-    for (const gpu::Kernel& k : source->kernels) {
-      const Sums::key_type key{std::string(k.name), k.pass};
-      if (all.erase(key) == 0) continue;
-      const Summed left = find(a, key), right = find(b, key);
-      std::vector<Cell> row = {key.first, pass_text(key.second)};
-      add_side(row, left);
-      add_side(row, right);
-      row.emplace_back(ratio_text(right.ms, left.ms));
-      table.rows.push_back(std::move(row));
-    }
-  return table;
-}
-
-report::Table pair_table(const gpu::Plan& baseline, const gpu::Plan& plan) {
-  report::Table table;
-  table.columns = {{"", "", Align::left}, {baseline.arch}, {plan.arch}, {"ratio"}};
-  const auto a = gpu::time_by_kind(baseline), b = gpu::time_by_kind(plan);
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i].high > 0 || b[i].high > 0)
-      table.rows.push_back({fmt::format("{}, ms", gpu::name(static_cast<gpu::KernelKind>(i))),
-                            range_text(a[i]), range_text(b[i]), ratio_text(b[i].mid, a[i].mid)});
-  table.rules.push_back(table.rows.size());
-  const gpu::StepRatio r = gpu::step_ratio(plan, baseline);
-  table.rows.push_back(
-      {Cell("step, ms", Tone::strong), range_text(baseline.step_ms), range_text(plan.step_ms),
-       Cell(fmt::format("{:.3f} ({:.3f}–{:.3f})", r.mid, r.low, r.high), Tone::strong)});
-  table.rows.push_back({"MFU", fmt::format("{:.1f} %", 100 * baseline.mfu),
-                        fmt::format("{:.1f} %", 100 * plan.mfu),
-                        ratio_text(plan.mfu, baseline.mfu)});
-  table.rows.push_back({"tokens/s per GPU", short_number(baseline.tokens_per_s),
-                        short_number(plan.tokens_per_s),
-                        ratio_text(plan.tokens_per_s, baseline.tokens_per_s)});
-  table.note = fmt::format(
-      "Range of the ratio: each kind of kernel at its low or high end in both plans at once. If "
-      "the "
-      "errors of the two had nothing in common it would be {:.2f}–{:.2f}.",
-      r.unshared_low, r.unshared_high);
   return table;
 }
 
@@ -256,6 +118,10 @@ void add_advice(const PlanView& view, report::Document& d) {
         report::Paragraph{"No single dimension moved to a near multiple gains 0.5 % or more."});
     return;
   }
+  d.blocks.emplace_back(report::Paragraph{
+      "Each moves one dimension and leaves the others, so the work changes a little: gains are "
+      "time per multiply-accumulate.",
+      Tone::dim});
   report::Facts facts;
   for (std::size_t i = 0; i < view.advice.size(); ++i)
     facts.lines.emplace_back(std::to_string(i + 1), view.advice[i].text);
@@ -283,10 +149,71 @@ report::Table rejected_table(const gpu::ShapeList& shapes) {
   return table;
 }
 
+report::Table rejected_table(const std::vector<gpu::RejectedAttention>& shapes) {
+  report::Table table;
+  table.title = fmt::format("Attention shapes passed over ({})", shapes.size());
+  table.columns = {{"shape", "", Align::left}, {"reason", "", Align::left}};
+  for (const gpu::RejectedAttention& r : shapes) table.rows.push_back({r.shape, r.reason});
+  return table;
+}
+
 }  // namespace
+
+std::string short_number(double value) {
+  if (value >= 99.95) return grouped(Ratio(static_cast<std::int64_t>(value + 0.5)));
+  return fmt::format("{:.{}f}", value, value >= 9.995 ? 1 : 2);
+}
+
+std::string pass_text(gpu::Pass pass) {
+  std::string text(gpu::name(pass));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+Cell efficiency_cell(double value) {
+  constexpr double wasteful = 0.8;
+  return {fmt::format("{:.0f} %", 100 * value), value < wasteful ? Tone::warn : Tone::plain};
+}
+
+LaunchText launch_text(const gpu::Kernel& kernel) {
+  if (const auto* g = std::get_if<gpu::GemmLaunch>(&kernel.detail))
+    return {fmt::format("{}×{}×{}{}", g->tile.m, g->tile.n, g->tile.k,
+                        g->split_k > 1 ? fmt::format(" split-K {}", g->split_k) : ""),
+            std::to_string(g->tile.stages),
+            fmt::format("{}×{}", g->tile.cluster_m, g->tile.cluster_n)};
+  if (const auto* a = std::get_if<gpu::AttentionLaunch>(&kernel.detail))
+    return {fmt::format("{}×{} head {}{}", a->tile_m, a->tile_n,
+                        a->kernel_head_size == a->problem.head_size
+                            ? std::string()
+                            : std::to_string(a->problem.head_size) + "→",
+                        a->kernel_head_size),
+            std::to_string(a->stages), ""};
+  return {};
+}
+
+bool has_tiles(const gpu::Kernel& k) {
+  return k.kind != gpu::KernelKind::elementwise && k.kind != gpu::KernelKind::link;
+}
 
 std::string range_text(double mid, double low, double high) {
   return fmt::format("{} ({}–{})", short_number(mid), short_number(low), short_number(high));
+}
+
+std::string kind_text(gpu::KernelKind kind) {
+  std::string text(gpu::name(kind));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+gpu::Time step_ms(const gpu::Plan& plan, const gpu::Kernel& kernel) {
+  return (1e-3 * gpu::step_repeats(plan, kernel)) * kernel.total_us();
+}
+
+gpu::PlanOptions resolved(gpu::PlanOptions options, std::int64_t context) {
+  if (options.sequence > 0) return options;
+  const bool decode = options.phase == gpu::Phase::decode;
+  options.sequence = decode ? context : std::min(context, options.tokens);
+  return options;
 }
 
 std::string options_text(const gpu::PlanOptions& o) {
@@ -308,12 +235,7 @@ report::Document plan_document(const PlanView& view) {
   const std::string against = view.baseline ? " against " + view.baseline->arch : "";
   d.blocks.emplace_back(
       report::Heading{fmt::format("{}{} on {}", view.plan.arch, against, view.device.name)});
-  gpu::PlanOptions options = view.plan.options;
-  if (options.sequence == 0) {
-    options.sequence = view.architecture.context;
-    if (options.phase != gpu::Phase::decode)
-      options.sequence = std::min(options.sequence, options.tokens);
-  }
+  const gpu::PlanOptions options = resolved(view.plan.options, view.architecture.context);
   d.blocks.emplace_back(report::Paragraph{fmt::format("{}.", options_text(options))});
   if (view.baseline)
     d.blocks.emplace_back(report::Facts{{{view.baseline->arch, shape_text(*view.other)},
@@ -328,7 +250,10 @@ report::Document plan_document(const PlanView& view) {
   }
   add_advice(view, d);
   add_notes(view, d);
-  if (view.shapes) d.blocks.emplace_back(rejected_table(*view.shapes));
+  if (view.shapes) {
+    d.blocks.emplace_back(rejected_table(*view.shapes));
+    d.blocks.emplace_back(rejected_table(view.attention_shapes));
+  }
   d.blocks.emplace_back(report::Paragraph{
       "Times are estimates: mid (low–high). How far they miss: docs/gpu.md. " + view.next,
       Tone::dim});

@@ -18,8 +18,9 @@ struct PlanView {
   std::optional<arch::Architecture> other;  // --against
   std::optional<gpu::Plan> baseline;
   std::vector<gpu::Advice> advice;
-  std::optional<gpu::ShapeList> shapes;  // --why
-  std::string next;                      // the closing line
+  std::optional<gpu::ShapeList> shapes;                  // --why
+  std::vector<gpu::RejectedAttention> attention_shapes;  // likewise
+  std::string next;                                      // the closing line
 };
 
 report::Document plan_document(const PlanView& view);
@@ -31,6 +32,25 @@ report::Document occupancy_document(const gpu::Device& device, const gpu::BlockN
                                     const gpu::Occupancy& occupancy);
 nlohmann::ordered_json occupancy_json(const gpu::Device& device, const gpu::BlockNeeds& needs,
                                       const gpu::Occupancy& occupancy);
+
+struct LaunchText {
+  std::string tile, stages, cluster;
+};
+/// Empty where a kernel has none.
+LaunchText launch_text(const gpu::Kernel& kernel);
+bool has_tiles(const gpu::Kernel& kernel);
+/// Three digits: what an estimate is worth.
+std::string short_number(double value);
+/// "weight gradient".
+std::string pass_text(gpu::Pass pass);
+/// "grouped gemm".
+std::string kind_text(gpu::KernelKind kind);
+/// Marked where it is low.
+report::Cell efficiency_cell(double value);
+/// All that a step launches of a kernel.
+gpu::Time step_ms(const gpu::Plan& plan, const gpu::Kernel& kernel);
+/// The sequence that is planned where none was given: the context, or all tokens if they are fewer.
+gpu::PlanOptions resolved(gpu::PlanOptions options, std::int64_t context);
 
 /// "training, 8,192 tokens, sequence 4,096, bf16, TP 2": what was planned.
 std::string options_text(const gpu::PlanOptions& options);

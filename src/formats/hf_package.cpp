@@ -19,17 +19,13 @@ constexpr std::string_view folder = "templates/hf/";
 
 /// What the modules refuse, said before they are written.
 void refuse_unrunnable(const arch::Architecture& model, const Target& target) {
-  for (const arch::Segment& s : model.segments) {
-    if (!s.visits.forward.is_integer() || !s.visits.backward.is_integer())
-      throw cannot(target, s.name,
-                   fmt::format("{} visits: a mean over sampled depths", s.visits.forward.str()),
-                   "a model that runs needs whole visits");
+  refuse_sampled_visits(model, target);
+  for (const arch::Segment& s : model.segments)
     if (s.kv_policy == arch::KvPolicy::first && s.visits.backward < s.visits.forward)
       throw cannot(target, s.name,
                    "kv_policy \"first\" with fewer backward visits: the first visit would not be "
                    "trained",
                    "back-propagate every visit, or use another policy");
-  }
 }
 
 }  // namespace
@@ -53,7 +49,6 @@ Emitted write_package(const arch::Architecture& model, const Target& target) {
   Emitted result;
   result.variant = "package";
   result.files["config.json"] = json::pretty(config);
-  result.files["architecture.json"] = document;
   for (const DataFile& file : data_files())
     if (file.path.starts_with(folder))
       result.files.emplace(file.path.substr(folder.size()), file.text);

@@ -40,7 +40,8 @@ Emitted emit_hf(const arch::Architecture& model, const Target& target, const Sha
   for (const DataFile& file : data_files())
     if (file.path.starts_with(script_folder))
       result.files.emplace(file.path.substr(script_folder.size()), file.text);
-  result.train = "torchrun --standalone --nproc-per-node 8 train.py --tokens tokens.bin";
+  result.train = "torchrun --standalone --nproc-per-node \"${GPUS_PER_NODE:-8}\" train.py --tokens "
+                 "\"${TOKENS:-tokens.bin}\"";
   return result;
 }
 

@@ -14,14 +14,15 @@ namespace isoloop::formats {
 namespace {
 
 struct Refusal {
-  std::string_view flag, what;
+  std::string_view flag, what, hint = {};
 };
 constexpr std::array refusals{
     Refusal{"hybrid-override-pattern", "layers without attention"},
     Refusal{"hybrid-layer-pattern", "layers without attention"},
     Refusal{"is-hybrid-model", "layers without attention"},
     Refusal{"experimental-attention-variant", "attention of another kind"},
-    Refusal{"spec", "a layer specification in Python"},
+    Refusal{"spec", "a layer specification in Python",
+            "name the folder that isoloop emit wrote, or the architecture.json in it"},
     Refusal{"moe-latent-size", "experts of a latent width"},
     Refusal{"encoder-num-layers", "an encoder"},
     Refusal{"heterogeneous-layers-config-path", "layers described in another file"},
@@ -209,7 +210,8 @@ Import read_megatron(std::string_view text, std::string_view file, std::string_v
   const Reader args(text, file);
   for (const Refusal& refusal : refusals)
     if (args.on(refusal.flag))
-      throw input_error(fmt::format("{} cannot be read", refusal.what), args.where(refusal.flag));
+      throw input_error(fmt::format("{} cannot be read", refusal.what), args.where(refusal.flag),
+                        std::string(refusal.hint));
   Import result;
   result.format = "megatron";
   arch::Architecture& model = result.architecture;

@@ -2,6 +2,7 @@
 //
 // Source: see megatron.h. Held by tests/formats/megatron_test.cpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -218,7 +219,26 @@ Flags parse_flags(std::string_view text, std::string_view file) {
   return flags;
 }
 
+namespace {
+
+/// The shortest length after which a pattern repeats to its end.
+std::size_t period(const std::vector<std::int64_t>& pattern) {
+  std::size_t length = 1;
+  while (!std::equal(pattern.begin() + static_cast<std::ptrdiff_t>(length), pattern.end(),
+                     pattern.begin()))
+    ++length;
+  return length;
+}
+
+}  // namespace
+
 std::string pattern_text(const std::vector<std::int64_t>& pattern) {
+  const std::size_t repeats = period(pattern);
+  if (repeats > 1 && repeats < pattern.size() && pattern.size() % repeats == 0)
+    return fmt::format("([{}]*{})",
+                       fmt::join(pattern.begin(),
+                                 pattern.begin() + static_cast<std::ptrdiff_t>(repeats), ","),
+                       pattern.size() / repeats);
   std::string text;
   for (std::size_t first = 0; first < pattern.size();) {
     std::size_t end = first + 1;

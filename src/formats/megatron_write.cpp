@@ -2,10 +2,12 @@
 //
 // Source: see megatron.h. Held by tests/formats/megatron_test.cpp, which reads both files back.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "formats/megatron.h"
+#include "formats/templates.h"
 
 namespace isoloop::formats {
 namespace {
@@ -127,6 +129,56 @@ Arguments model_arguments(const arch::Architecture& model, const Target& target)
   return args;
 }
 
+/// "(4, 6, 2), ": first layer from 1, layers, visits of every block that runs again.
+std::string loops_text(const arch::Architecture& model, const Target& target) {
+  if (!model.schedule.empty()) {
+    const std::optional<arch::Loop> loop = arch::loop_of(model);
+    if (!loop)
+      throw cannot(target, "", "a schedule that is not one block run again",
+                   "its layer file repeats blocks of neighbouring layers");
+    return fmt::format("({}, {}, {})", loop->first, loop->span, loop->visits);
+  }
+  std::vector<std::string> loops;
+  std::int64_t first = 1;
+  for (const arch::Segment& s : model.segments) {
+    const std::int64_t visits = s.visits.forward.num().to_int64();
+    const bool by_layer = s.order == arch::Order::layer;
+    for (std::int64_t i = 0; visits > 1 && i < (by_layer ? s.layers : 1); ++i)
+      loops.push_back(fmt::format("({}, {}, {})", first + i, by_layer ? 1 : s.layers, visits));
+    first += s.layers;
+  }
+  return fmt::format("{}", fmt::join(loops, ", "));
+}
+
+/// "(4, 9, 1/2), ": first and last layer from 1, scale of their residual writes.
+std::string scales_text(const arch::Architecture& model) {
+  std::vector<std::string> scales;
+  std::int64_t first = 1;
+  for (const arch::Segment& s : model.segments) {
+    const Ratio scale = s.residual_scale.value_or(Ratio(1));
+    if (scale != Ratio(1))
+      scales.push_back(fmt::format("({}, {}, {})", first, first + s.layers - 1, scale.str()));
+    first += s.layers;
+  }
+  return fmt::format("{}", fmt::join(scales, ", "));
+}
+
+void add_layer_file(Emitted& result, const arch::Architecture& model, const Target& target) {
+  if (model.mtp_layers > 0)
+    throw cannot(target, "", "MTP layers beside a loop", "its MTP layers copy the last layer");
+  refuse_sampled_visits(model, target);
+  result.files["looped_layers.py"] = filled("megatron/looped_layers.py",
+                                            {{"name", slug(model.name)},
+                                             {"loops", loops_text(model, target)},
+                                             {"scales", scales_text(model)}});
+  result.notes.push_back(
+      "Megatron-LM has no argument for a loop: looped_layers.py, given with --spec, runs layers "
+      "again. It trains with tensor, expert and data parallel ranks, recomputes core_attn and "
+      "moe_act only, and refuses to decode.");
+  result.notes.push_back(
+      "Its loop is not in the arguments: isoloop reads the folder back by its architecture.json.");
+}
+
 Arguments parallel_arguments(const arch::Architecture& model, const Sharding& sharding) {
   Arguments args{{"tensor-model-parallel-size", text(sharding.tp)},
                  {"pipeline-model-parallel-size", text(sharding.pp)}};
@@ -175,7 +227,7 @@ constexpr std::string_view script_head = R"(#!/usr/bin/env bash
 set -euo pipefail
 : "${{MEGATRON:?path of a Megatron-LM checkout}}" "${{DATA:?}}" "${{TOKENIZER:?}}"
 )";
-constexpr std::string_view script_tail = R"(TRAIN_ARGS=(
+constexpr std::string_view script_tail = R"sh(TRAIN_ARGS=(
   --micro-batch-size 1 --global-batch-size 256 --train-iters "${TRAIN_ITERS:-10000}"
   --lr 3.0e-4 --min-lr 3.0e-5 --lr-decay-style WSD --lr-warmup-iters 500
   --lr-wsd-decay-style cosine --lr-wsd-decay-iters 1000
@@ -184,18 +236,23 @@ constexpr std::string_view script_tail = R"(TRAIN_ARGS=(
   --save "${CHECKPOINTS:-checkpoints}" --load "${CHECKPOINTS:-checkpoints}" --save-interval 1000
   --eval-iters 0 --log-interval 10
 )
+export PYTHONPATH="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)${PYTHONPATH:+:$PYTHONPATH}"
 exec torchrun --nproc-per-node "${GPUS_PER_NODE:-8}" --nnodes "${NNODES:-1}" \
   --node-rank "${NODE_RANK:-0}" --master-addr "${MASTER_ADDR:-localhost}" \
   --master-port "${MASTER_PORT:-29500}" "$MEGATRON/pretrain_gpt.py" \
   "${MODEL_ARGS[@]}" "${PARALLEL_ARGS[@]}" "${TRAIN_ARGS[@]}" "$@"
-)";
+)sh";
 
 }  // namespace
 
 Emitted emit_megatron(const arch::Architecture& model, const Target& target,
                       const Sharding& sharding) {
-  const Arguments args = model_arguments(model, target);
+  Arguments args = model_arguments(model, target);
   Emitted result;
+  if (needs_looped_layers(model)) {
+    add_layer_file(result, model, target);
+    args.emplace_back("spec", "looped_layers looped_block_spec");
+  }
   result.files["model.yaml"] = yaml(model, args);
   result.files["train.sh"] =
       fmt::format(script_head, slug(model.name)) + shell_array("MODEL_ARGS", args) +

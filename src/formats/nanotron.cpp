@@ -54,7 +54,7 @@ Emitted emit_nanotron(const arch::Architecture& model, const Target& target,
       sharding.tp, sharding.pp, sharding.ep, model.context);
   Emitted result;
   result.files["config.yaml"] = yaml;
-  result.train = "torchrun --nproc-per-node 8 run_train.py --config-file config.yaml";
+  result.train = "torchrun --nproc-per-node \"${GPUS_PER_NODE:-8}\" run_train.py --config-file config.yaml";
   result.notes.push_back(
       "config.yaml holds the sections model, parallelism and tokens; add data_stages, optimizer, "
       "checkpoints, general and tokenizer of your run.");

@@ -128,7 +128,7 @@ Emitted emit_olmo(const arch::Architecture& model, const Target& target, const S
   config["dtype"] = "float32";
   Emitted result;
   result.files["model.json"] = json::pretty(config);
-  result.train = "torchrun --nproc-per-node 8 your_train_script.py model.json";
+  result.train = "torchrun --nproc-per-node \"${GPUS_PER_NODE:-8}\" your_train_script.py model.json";
   result.notes.push_back(
       "TransformerConfig.from_dict(json.load(open(\"model.json\"))) in an OLMo-core training "
       "script "

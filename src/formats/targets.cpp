@@ -1,7 +1,7 @@
 // The trainers that can be written for, and what each can say.
 //
 // Source: transformers' model classes; Megatron-LM's arguments.py and transformer_config.py;
-// torchtitan's models/common and models/qwen3; MaxText's configs/base.yml and models/; OLMo-core's
+// torchtitan 0.3.0's models/common and models/qwen3; MaxText's configs/base.yml and models/; OLMo-core's
 // nn/; nanotron's models_config.py and models/qwen.py. A feature is listed where the trainer's own
 // code builds it from its config. Held by tests/formats/targets_test.cpp.
 #include "formats/targets.h"
@@ -44,9 +44,11 @@ std::vector<Target> make_targets() {
        all_but_mtp(), 0},
       {"megatron",
        "Megatron-LM",
-       "arguments as YAML and as a shell script",
+       "arguments as YAML and as a shell script; a layer file for a loop",
        true,
-       {mla,
+       {loop,
+        residual_scale,
+        mla,
         free_head_size,
         unweighted_qk_norm,
         qk_norm_per_head,
@@ -75,8 +77,8 @@ std::vector<Target> make_targets() {
        "torchtitan",
        "a model registry function in Python",
        false,
-       {free_head_size, qk_norm_per_head, dense, moe, dense_prefix, mixed_layers, shared_experts,
-        router_bias, selection_bias, tied, varied_layers},
+       {loop, residual_scale, free_head_size, qk_norm_per_head, dense, moe, dense_prefix,
+        mixed_layers, shared_experts, router_bias, selection_bias, tied, varied_layers},
        0},
       {"maxtext",
        "MaxText",
@@ -171,6 +173,21 @@ void refuse_unsaid(const arch::Architecture& model, const Target& target) {
     throw cannot(target, need.segment, fmt::format("{} ({})", feature.name, feature.meaning),
                  others(model));
   }
+}
+
+void refuse_sampled_visits(const arch::Architecture& model, const Target& target) {
+  for (const arch::Segment& s : model.segments)
+    if (!s.visits.forward.is_integer() || !s.visits.backward.is_integer())
+      throw cannot(target, s.name,
+                   fmt::format("{} visits: a mean over sampled depths", s.visits.forward.str()),
+                   "a model that runs needs whole visits");
+}
+
+bool needs_looped_layers(const arch::Architecture& model) {
+  const std::vector<Need> all = needs(model);
+  return std::any_of(all.begin(), all.end(), [](const Need& need) {
+    return need.feature == Feature::loop || need.feature == Feature::residual_scale;
+  });
 }
 
 std::string slug(std::string_view name) {

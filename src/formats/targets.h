@@ -29,6 +29,11 @@ bool is_looped(const arch::Architecture& model);
 /// A name that is a word to shells, Python and file systems: letters, digits, - _ and '.'.
 std::string slug(std::string_view name);
 
+/// Refuses visits that are a mean over sampled depths: a model that runs needs whole ones.
+void refuse_sampled_visits(const arch::Architecture& model, const Target& target);
+/// Whether plain layers do not do: some run again, or their residual writes are scaled.
+bool needs_looped_layers(const arch::Architecture& model);
+
 // One writer per target, in the file of its name.
 Emitted emit_hf(const arch::Architecture&, const Target&, const Sharding&);
 Emitted emit_megatron(const arch::Architecture&, const Target&, const Sharding&);

@@ -122,7 +122,7 @@ void fill_occupancy(const DeviceModel& model, const AttentionShape& s, Attention
   l.registers = s.registers;
   l.smem_bytes = s.smem_bytes;
   const Occupancy o = occupancy(model.device.limits, {s.threads, s.registers, 0, s.smem_bytes});
-  l.blocks_per_sm = std::max(o.blocks_per_sm, 1);
+  l.blocks_per_sm = o.blocks_per_sm;
   l.occupancy = o.fraction;
 }
 
@@ -144,11 +144,10 @@ double block_us(const DeviceModel& model, const AttentionProblem& p, const Atten
 }
 
 AttentionLaunch full_attention(const DeviceModel& model, const AttentionProblem& p,
-                               AttentionKernel kernel) {
-  const AttentionShape s = attention_shape(model.device, p, kernel);
+                               const AttentionShape& s) {
   AttentionLaunch l;
   fill_occupancy(model, s, l);
-  const AttentionRate& rate = rate_of(model, kernel, p);
+  const AttentionRate& rate = rate_of(model, s.kernel, p);
   // Backward walks over keys outside and queries inside; the blocks are the same.
   const Blocks b = p.backward && !p.causal && p.window == 0
                        ? Blocks{up_div(p.keys, s.n),
@@ -188,27 +187,10 @@ AttentionLaunch full_attention(const DeviceModel& model, const AttentionProblem&
   return l;
 }
 
-/// One query per sequence against a cache: split-KV, tiles of 64 query rows packed over the heads
-/// that share a key head.
+/// One query per sequence against a cache: split-KV, query rows packed over the heads that share a
+/// key head.
 AttentionLaunch decode_attention(const DeviceModel& model, const AttentionProblem& p,
-                                 AttentionKernel kernel) {
-  AttentionShape s;
-  if (p.shared_latent) {  // compressed cache: values are a part of the keys
-    s.head_size = static_cast<int>(up_div(p.head_size, 64) * 64);
-    s.value_size = static_cast<int>(up_div(p.value_size, 64) * 64);
-    s.threads = 256;
-    s.registers = 255;
-    s.smem_bytes = model.device.limits.smem_per_block_optin;
-  } else {
-    s = attention_shape(model.device, p, kernel);
-    s.threads = 128;
-    s.registers = 255;
-    s.smem_bytes = std::min<std::int64_t>(2 * 2 * (64 + 2 * 64) * s.head_size,
-                                          model.device.limits.smem_per_block_optin);
-  }
-  s.kernel = kernel;
-  s.m = 64;
-  s.n = s.head_size <= 64 ? 256 : s.head_size <= 128 ? 128 : 64;
+                                 const AttentionShape& s) {
   AttentionLaunch l;
   fill_occupancy(model, s, l);
   const std::int64_t kept = p.window > 0 ? std::min(p.keys, p.window) : p.keys;
@@ -220,7 +202,7 @@ AttentionLaunch decode_attention(const DeviceModel& model, const AttentionProble
   l.waves = l.tiles / (static_cast<double>(model.device.sms) * l.blocks_per_sm);
   const double per_sm = std::ceil(l.tiles / model.device.sms);
   l.wave_efficiency = l.tiles / (per_sm * model.device.sms);
-  const AttentionRate& rate = rate_of(model, kernel, p);
+  const AttentionRate& rate = rate_of(model, s.kernel, p);
   const double steps = static_cast<double>(up_div(blocks, l.splits));
   const double compute = per_sm * (steps + rate.fill) * block_us(model, p, s, rate);
   AttentionProblem read = p;
@@ -250,9 +232,12 @@ AttentionLaunch decode_attention(const DeviceModel& model, const AttentionProble
 AttentionLaunch predict_attention(const DeviceModel& model, const AttentionProblem& problem,
                                   std::optional<AttentionKernel> kernel) {
   check(model, problem);
-  const AttentionKernel chosen = kernel ? *kernel : newest_attention(model.device);
+  const AttentionShape shape = attention_shape(model.device, problem, kernel);
   const bool decode = problem.queries == 1 && problem.keys > 1;
-  return decode ? decode_attention(model, problem, chosen) : full_attention(model, problem, chosen);
+  AttentionLaunch launch =
+      decode ? decode_attention(model, problem, shape) : full_attention(model, problem, shape);
+  launch.problem = problem;
+  return launch;
 }
 
 AttentionLaunch plan_attention(const Device& device, const AttentionProblem& problem,

@@ -85,6 +85,23 @@ double Binomial::expected_max(std::int64_t count) const {
   return std::max(sum, std::ceil(mean_ - 1e-9));
 }
 
+RoutingTables::Table& RoutingTables::find(const Routing& routing) {
+  constexpr std::size_t most_tables = 64;  // a search keeps to a few; beyond, all is forgotten
+  for (Table& known : tables_)
+    if (known.routing == routing) return known;
+  if (tables_.size() >= most_tables) tables_.clear();
+  return tables_.emplace_back(Table{routing, Binomial(routing), {}});
+}
+
+const Binomial& RoutingTables::rows(const Routing& routing) { return find(routing).rows; }
+
+double RoutingTables::tiles(const Routing& routing, std::int64_t rows) {
+  Table& table = find(routing);
+  for (const auto& [size, tiles] : table.tiles)
+    if (size == rows) return tiles;
+  return table.tiles.emplace_back(rows, table.rows.tiles(rows)).second;
+}
+
 RoutingStats routing_stats(const Routing& routing) {
   const Binomial rows(routing);
   RoutingStats stats{rows.mean(), rows.sd(), rows.empty(), 0};

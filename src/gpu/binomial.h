@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "isoloop/gpu.h"
@@ -26,6 +27,23 @@ class Binomial {
   std::int64_t first_ = 0;   // smallest tabulated value
   std::vector<double> cdf_;  // P(X <= first_ + i)
   double mean_ = 0, sd_ = 0, empty_ = 0;
+};
+
+/// Tables and tile counts by routing, for problems that share one. Not for several threads.
+class RoutingTables {
+ public:
+  const Binomial& rows(const Routing& routing);
+  /// As Binomial::tiles.
+  double tiles(const Routing& routing, std::int64_t rows);
+
+ private:
+  struct Table {
+    Routing routing;
+    Binomial rows;
+    std::vector<std::pair<std::int64_t, double>> tiles;
+  };
+  Table& find(const Routing& routing);
+  std::vector<Table> tables_;
 };
 
 /// Throws Error (kind input) unless tokens >= 0 and 1 <= top_k <= experts.

@@ -8,7 +8,7 @@
 // Held by tests/gpu/compare_test.cpp.
 #include <algorithm>
 
-#include "isoloop/gpu.h"
+#include "gpu/totals.h"
 
 namespace isoloop::gpu {
 
@@ -17,19 +17,22 @@ double step_repeats(const Plan& plan, const Kernel& kernel) {
   return static_cast<double>(plan.options.microbatches + plan.options.pp - 1);
 }
 
-std::array<Time, kernel_kind_count> time_by_kind(const Plan& plan) {
-  std::array<Time, kernel_kind_count> sums{};
-  for (const Kernel& k : plan.kernels)
-    sums[static_cast<std::size_t>(k.kind)] += (1e-3 * step_repeats(plan, k)) * k.total_us();
-  return sums;
+StepTime step_time(const Plan& plan) {
+  StepSum sum(plan.options);
+  for (const Kernel& k : plan.kernels) sum.add(k.kind, k.per_step, k.total_us());
+  return sum.total();
 }
 
-StepRatio step_ratio(const Plan& plan, const Plan& baseline) {
+std::array<Time, kernel_kind_count> time_by_kind(const Plan& plan) {
+  return step_time(plan).by_kind_ms;
+}
+
+StepRatio step_ratio(const StepTime& time, const StepTime& baseline) {
   StepRatio r;
-  r.mid = r.low = r.high = plan.step_ms.mid / baseline.step_ms.mid;
-  r.unshared_low = plan.step_ms.low / baseline.step_ms.high;
-  r.unshared_high = plan.step_ms.high / baseline.step_ms.low;
-  const auto ours = time_by_kind(plan), theirs = time_by_kind(baseline);
+  r.mid = r.low = r.high = time.step_ms.mid / baseline.step_ms.mid;
+  r.unshared_low = time.step_ms.low / baseline.step_ms.high;
+  r.unshared_high = time.step_ms.high / baseline.step_ms.low;
+  const auto &ours = time.by_kind_ms, &theirs = baseline.by_kind_ms;
   for (unsigned ends = 0; ends < 1u << kernel_kind_count; ++ends) {
     double a = 0, b = 0;
     for (std::size_t i = 0; i < kernel_kind_count; ++i) {
@@ -41,6 +44,10 @@ StepRatio step_ratio(const Plan& plan, const Plan& baseline) {
     r.high = std::max(r.high, a / b);
   }
   return r;
+}
+
+StepRatio step_ratio(const Plan& plan, const Plan& baseline) {
+  return step_ratio(step_time(plan), step_time(baseline));
 }
 
 }  // namespace isoloop::gpu

@@ -59,13 +59,11 @@ struct Emitted {
   std::set<std::string> shape_names, launch_names, instance_names;
 };
 
-GemmProblem problem_of(const Kernel& k, Precision precision) {
-  GemmProblem p;
-  p.m = std::max<std::int64_t>(k.m, 1);
-  p.n = k.n;
-  p.k = std::max<std::int64_t>(k.k, 1);
-  p.groups = k.groups;
+/// The launch's problem for our kernels, which store groups without padding.
+GemmProblem problem_of(const GemmLaunch& launch, Precision precision) {
+  GemmProblem p = launch.problem;
   p.precision = precision;
+  if (p.backend != GroupBackend::none) p.backend = GroupBackend::quantised;
   return p;
 }
 
@@ -122,13 +120,22 @@ std::string cuda_header(const Plan& plan, const Device& device) {
     const auto* launch = std::get_if<GemmLaunch>(&k.detail);
     // A weight gradient reads both operands across their rows, which our kernel does not.
     if (launch == nullptr || k.pass == Pass::weight_gradient || k.weights_from_l2) continue;
-    emit_launch(out, k, *launch, predict_gemm(model, problem_of(k, precision), Family::mma_sync),
-                type, device.limits);
+    emit_launch(out, k, *launch,
+                predict_gemm(model, problem_of(*launch, precision), Family::mma_sync), type,
+                device.limits);
   }
   return fmt::format(
       "// Launch shapes planned for {} on {}, and a tiled GEMM in mma.sync shapes.\n"
       "// Compile with nvcc for sm_{}{}. registers: the most a thread uses; a kernel's dynamic\n"
       "// shared memory is its shape's smem_bytes.\n"
+      "//\n"
+      "// The structs named after a kernel hold the shape planned for the device's own libraries;\n"
+      "// MmaSync is the shape in which the plain kernels below run the same product on any sm_80\n"
+      "// or newer. Left out: weight gradients (both operands are read across their rows, which\n"
+      "// needs transposed loads), split-K (a second kernel would add the parts; these kernels\n"
+      "// take the whole of k), fp8 and fp32 (other MMA shapes and scales), attention (its "
+      "library\n"
+      "// is the reference), and elementwise passes.\n"
       "#pragma once\n\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include "
       "<cuda_runtime.h>\n\nnamespace isoloop_plan {{\n\n{}\n{}\n}}  // namespace isoloop_plan\n{}\n"
       "namespace isoloop {{\n\n{}\n}}  // namespace isoloop\n",

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.h"
@@ -132,6 +133,16 @@ std::vector<Device> read_devices() {
   return result;
 }
 
+/// Known ids that begin as `id` does, whatever the case: "h100" is no id but nearly three.
+std::vector<std::string> beginning_with(std::string_view id, const std::vector<std::string>& ids) {
+  std::string lower(id);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::vector<std::string> result;
+  for (const std::string& known : ids)
+    if (!lower.empty() && known.starts_with(lower)) result.push_back(known);
+  return result;
+}
+
 }  // namespace
 
 const std::vector<Limits>& capabilities() {
@@ -163,7 +174,14 @@ const Device& find_device(std::string_view id, std::string_view where) {
     if (device.id == id) return device;
     known.push_back(device.id);
   }
-  throw unknown_name(ErrorKind::usage, "GPU", id, known, where);
+  const std::vector<std::string> near = beginning_with(id, known);
+  if (near.size() < 2)
+    throw unknown_name(ErrorKind::usage, "GPU", id, near.empty() ? known : near, where);
+  std::string list;
+  for (std::size_t i = 0; i < near.size(); ++i)
+    list += fmt::format("{}'{}'", i == 0 ? "" : i + 1 == near.size() ? " or " : ", ", near[i]);
+  throw usage_error(fmt::format("unknown GPU '{}'", id), std::string(where),
+                    fmt::format("did you mean {}?", list));
 }
 
 double peak_flops(const Device& device, Precision precision) {

@@ -30,8 +30,8 @@ double up(double x) { return std::ceil(x - 1e-9); }
 /// Tiles that the rows of all groups need, whether the rows are fixed or random.
 class RowTiles {
  public:
-  explicit RowTiles(const GemmProblem& p) : problem_(p) {
-    if (p.routing) rows_.emplace(*p.routing);
+  RowTiles(const GemmProblem& p, RoutingTables& tables) : problem_(p), tables_(tables) {
+    if (p.routing) rows_ = &tables.rows(*p.routing);
   }
   /// Expected tiles of `size` rows over all groups, with the backend's padding.
   double along(std::int64_t size) {
@@ -57,13 +57,14 @@ class RowTiles {
     const bool padded =
         problem_.backend == GroupBackend::padded && size < storage_rows && storage_rows % size == 0;
     const std::int64_t unit = padded ? storage_rows : size;
-    const double units =
-        rows_ ? rows_->tiles(unit) : static_cast<double>(up_div(random_dimension(), unit));
+    const double units = rows_ ? tables_.tiles(*problem_.routing, unit)
+                               : static_cast<double>(up_div(random_dimension(), unit));
     return groups * units * static_cast<double>(unit / size);
   }
 
   const GemmProblem& problem_;
-  std::optional<Binomial> rows_;
+  RoutingTables& tables_;
+  const Binomial* rows_ = nullptr;
   std::vector<std::pair<std::int64_t, double>> memo_;
 };
 
@@ -182,6 +183,7 @@ bool usable(const GemmProblem& p, const TileShape& s) {
 GemmLaunch launch_of(const DeviceModel& model, const GemmProblem& p, const Fixed& f, const Cost& c,
                      const TileShape& s, int split, RowTiles& rows) {
   GemmLaunch l;
+  l.problem = p;
   l.tile = s;
   l.split_k = split;
   l.threads = s.threads;
@@ -253,16 +255,18 @@ const std::vector<TileShape>& candidates(const DeviceModel& model, const GemmPro
 GemmLaunch predict_gemm_shape(const DeviceModel& model, const GemmProblem& problem,
                               const TileShape& shape, int split_k) {
   check(model, problem);
-  RowTiles rows(problem);
+  RoutingTables tables;
+  RowTiles rows(problem, tables);
   const Fixed fixed = fixed_part(model, problem, rows);
   const Cost cost = cost_of(model, problem, fixed, rows, shape, split_k);
   return launch_of(model, problem, fixed, cost, shape, split_k, rows);
 }
 
 GemmLaunch predict_gemm(const DeviceModel& model, const GemmProblem& p,
-                        std::optional<Family> family) {
+                        std::optional<Family> family, RoutingTables* tables) {
   check(model, p);
-  RowTiles rows(p);
+  RoutingTables own;
+  RowTiles rows(p, tables != nullptr ? *tables : own);
   const Fixed fixed = fixed_part(model, p, rows);
   const TileShape* best = nullptr;
   Cost best_cost;

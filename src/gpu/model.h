@@ -27,8 +27,10 @@ struct DeviceModel {
   double sm_us_per_flop(Precision precision, double share) const;
 };
 
+class RoutingTables;
+/// `tables`: routing statistics shared with other calls; the result does not depend on it.
 GemmLaunch predict_gemm(const DeviceModel& model, const GemmProblem& problem,
-                        std::optional<Family> family = {});
+                        std::optional<Family> family = {}, RoutingTables* tables = nullptr);
 /// The time of one shape, without looking for a better one.
 GemmLaunch predict_gemm_shape(const DeviceModel& model, const GemmProblem& problem,
                               const TileShape& shape, int split_k);

@@ -15,6 +15,8 @@ class Layer {
       : h_(model.hidden), model_(model), segment_(segment), s_(sharding), family_(family) {}
 
   std::vector<Op> build() {
+    constexpr std::size_t usual = 24;
+    ops_.reserve(usual);
     norms();
     attention();
     if (segment_.ffn.moe)
@@ -34,7 +36,7 @@ class Layer {
 
   Op& gemm(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k,
            std::int64_t groups = 1) {
-    Op op;
+    Op& op = ops_.emplace_back();
     op.name = name;
     op.macs = Ratio(Int(m) * n * k * groups);
     constexpr std::int64_t narrowest = 8;  // below, a dot product per row, not a tensor-core tile
@@ -47,17 +49,17 @@ class Layer {
     op.gemm.output_bytes = s_.activation_bytes;
     op.forward_bytes = static_cast<double>(m) * static_cast<double>(k) * s_.activation_bytes;
     op.backward_bytes = 2 * op.forward_bytes;
-    return ops_.emplace_back(op);
+    return op;
   }
 
   Op& elementwise(std::string_view name, double forward, double backward, bool recomputable) {
-    Op op;
+    Op& op = ops_.emplace_back();
     op.name = name;
     op.kind = KernelKind::elementwise;
     op.forward_bytes = forward * s_.activation_bytes;
     op.backward_bytes = backward * s_.activation_bytes;
     op.recomputable = recomputable;
-    return ops_.emplace_back(op);
+    return op;
   }
 
   void link(std::string_view name, double bytes, double steps) {
@@ -346,12 +348,13 @@ std::vector<Op> model_ops(const arch::Architecture& model, const Sharding& s) {
   return ops;
 }
 
-LocalParams local_params(const arch::Architecture& model, const Sharding& s) {
+LocalParams local_params(const arch::Architecture& model, const Sharding& s,
+                         const std::vector<std::vector<Op>>& segments) {
   LocalParams result;
   const auto tp = static_cast<double>(s.options.tp), pp = static_cast<double>(s.options.pp);
-  for (const arch::Segment& segment : model.segments) {
-    const double layers = static_cast<double>(segment.layers) / pp;
-    for (const Op& op : layer_ops(model, segment, s, Family::mma_sync)) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const double layers = static_cast<double>(model.segments[i].layers) / pp;
+    for (const Op& op : segments[i]) {
       const double entries = static_cast<double>(op.gemm.n) * static_cast<double>(op.gemm.k) *
                              static_cast<double>(op.gemm.groups);
       const double count = op.per_visit_only ? 1 / pp : layers;

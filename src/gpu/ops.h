@@ -58,6 +58,8 @@ std::vector<Op> model_ops(const arch::Architecture& architecture, const Sharding
 struct LocalParams {
   double dense = 0, experts = 0;
 };
-LocalParams local_params(const arch::Architecture& architecture, const Sharding& sharding);
+/// `layers`: layer_ops of every segment.
+LocalParams local_params(const arch::Architecture& architecture, const Sharding& sharding,
+                         const std::vector<std::vector<Op>>& layers);
 
 }  // namespace isoloop::gpu

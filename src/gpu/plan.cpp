@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "gpu/launches.h"
 #include "gpu/totals.h"
 
 namespace isoloop::gpu {
@@ -22,18 +23,40 @@ namespace {
 
 class Builder {
  public:
+  /// With `times` no kernels are kept; the numbers are the same.
+  enum class Keep { kernels, times };
+
   Builder(const DeviceModel& model, const arch::Architecture& architecture,
-          const PlanOptions& options)
-      : model_(model), arch_(architecture), s_(shard(model.device, options, architecture.context)) {
+          const PlanOptions& options, Launches& launches, Keep keep)
+      : model_(model),
+        arch_(architecture),
+        s_(shard(model.device, options, architecture.context)),
+        launches_(launches),
+        lean_(keep == Keep::times),
+        sum_(options) {
     arch::validate(architecture);
     check_shards(architecture, s_);
+    training_ = options.phase == Phase::training;
+    if (lean_) return;
     plan_.device = model.device.id;
     plan_.arch = architecture.name;
     plan_.options = options;
-    training_ = options.phase == Phase::training;
   }
 
-  Plan build() {
+  Plan plan() {
+    build();
+    add_totals(plan_, s_, model_);
+    add_notes(plan_, arch_, local_params(arch_, s_, layers_), s_, model_);
+    return std::move(plan_);
+  }
+
+  StepTime time() {
+    build();
+    return sum_.total();
+  }
+
+ private:
+  void build() {
     for (std::size_t i = 0; i < arch_.segments.size(); ++i)
       layers_.push_back(layer_ops(arch_, arch_.segments[i], s_, model_.family));
     for (std::size_t i = 0; i < arch_.segments.size(); ++i) segment(i);
@@ -44,12 +67,8 @@ class Builder {
     }
     stage_link();
     if (training_) update();
-    add_totals(plan_, s_, model_);
-    add_notes(plan_, arch_, s_, model_);
-    return std::move(plan_);
   }
 
- private:
   /// How often an operation runs, and whose it is.
   struct Scope {
     std::optional<std::size_t> segment;
@@ -63,8 +82,9 @@ class Builder {
 
   void segment(std::size_t index) {
     const arch::Segment& segment = arch_.segments[index];
-    SegmentTime& time = plan_.segments.emplace_back();
-    time.name = segment.name;
+    SegmentTime lean_time;
+    SegmentTime& time = lean_ ? lean_time : plan_.segments.emplace_back();
+    time.name = lean_ ? std::string() : segment.name;
     time.visits = segment.visits.forward;
     for (const Op& op : layers_[index]) time.weight_bytes += op.layers * weight_bytes(op);
     const bool looped = segment.visits.forward > Ratio(1);
@@ -88,7 +108,7 @@ class Builder {
       scope.forward = launches * (segment.visits.forward - Ratio(1));
       expand(op, scope);
     }
-    if (looped) note_weights(segment, time);
+    if (looped && !lean_) note_weights(segment, time);
   }
 
   double l2_bytes() const { return static_cast<double>(model_.device.l2_bytes); }
@@ -129,18 +149,7 @@ class Builder {
            static_cast<double>(op.gemm.groups) * bytes_per_element(op.gemm.precision);
   }
 
-  // ---- Launches, remembered: equal operations recur over segments ----
-
-  const GemmLaunch& gemm(const GemmProblem& problem) {
-    for (const auto& [known, launch] : gemms_)
-      if (known == problem) return launch;
-    return gemms_.emplace_back(problem, predict_gemm(model_, problem)).second;
-  }
-  const AttentionLaunch& attention(const AttentionProblem& problem) {
-    for (const auto& [known, launch] : attentions_)
-      if (known == problem) return launch;
-    return attentions_.emplace_back(problem, predict_attention(model_, problem)).second;
-  }
+  // ---- Launches ----
 
   GemmProblem forward_problem(const Op& op, bool cached) const {
     GemmProblem p = op.gemm;
@@ -151,13 +160,13 @@ class Builder {
   const Launch& forward_launch(const Op& op, bool cached) {
     switch (op.kind) {
       case KernelKind::attention:
-        return attention(op.attention);
+        return launches_.attention(op.attention);
       case KernelKind::elementwise:
         return scratch_ = predict_elementwise(model_, op.forward_bytes);
       case KernelKind::link:
         return scratch_ = predict_link(model_, op.forward_bytes, s_.link_gbs, op.link_steps);
       default:
-        return gemm(forward_problem(op, cached));
+        return launches_.gemm(forward_problem(op, cached));
     }
   }
 
@@ -176,19 +185,18 @@ class Builder {
         AttentionProblem p = op.attention;
         p.backward = true;
         Kernel& k = add(op, scope, Pass::data_gradient, scope.backward);
-        k.detail = attention(p);
-        k.macs = Ratio(2) * op.macs;  // the recomputed scores are no useful work
-        finish_kernel(k, scope);
+        if (!lean_) k.macs = Ratio(2) * op.macs;  // the recomputed scores are no useful work
+        finish(k, scope, launches_.attention(p));
         break;
       }
       default: {
         if (op.backward_bytes == 0) break;
         Kernel& k = add(op, scope, Pass::data_gradient, scope.backward);
-        k.detail = op.kind == KernelKind::link
-                       ? predict_link(model_, op.backward_bytes, s_.link_gbs, op.link_steps)
-                       : predict_elementwise(model_, op.backward_bytes);
-        k.macs = Ratio(2) * op.macs;
-        finish_kernel(k, scope);
+        if (!lean_) k.macs = Ratio(2) * op.macs;
+        finish(k, scope,
+               op.kind == KernelKind::link
+                   ? predict_link(model_, op.backward_bytes, s_.link_gbs, op.link_steps)
+                   : predict_elementwise(model_, op.backward_bytes));
       }
     }
   }
@@ -205,12 +213,13 @@ class Builder {
   }
 
   Kernel& add(const Op& op, const Scope& scope, Pass pass, const Ratio& count) {
-    Kernel& k = plan_.kernels.emplace_back();
-    k.name = op.name;
+    Kernel& k = lean_ ? lean_kernel_ : plan_.kernels.emplace_back();
     k.kind = op.kind;
+    k.count = count;
+    if (lean_) return k;
+    k.name = op.name;
     k.pass = pass;
     k.segment = scope.segment;
-    k.count = count;
     if (op.gemm.n > 0) {
       k.m = op.gemm.m;
       k.n = op.gemm.n;
@@ -225,7 +234,10 @@ class Builder {
     return k;
   }
 
-  void finish_kernel(const Kernel& k, const Scope& scope) {
+  template <class Detail>
+  void finish(Kernel& k, const Scope& scope, const Detail& launch) {
+    if (lean_) return sum_.add(k.kind, k.per_step, k.count.to_double() * launch.time);
+    k.detail = launch;
     if (scope.time == nullptr) return;
     Time& sum = k.pass == Pass::forward ? scope.time->forward_us : scope.time->backward_us;
     const arch::Segment& segment = arch_.segments[*scope.segment];
@@ -236,21 +248,26 @@ class Builder {
 
   void add_forward(const Op& op, const Scope& scope, Pass pass, const Ratio& count) {
     Kernel& k = add(op, scope, pass, count);
-    k.macs = op.macs;
-    k.weight_bytes = weight_bytes(op);
+    describe(k, op);
     k.weights_from_l2 = scope.cached;
     switch (op.kind) {
       case KernelKind::gemm:
       case KernelKind::grouped_gemm:
-        k.detail = gemm(forward_problem(op, scope.cached));
+        finish(k, scope, launches_.gemm(forward_problem(op, scope.cached)));
         break;
       case KernelKind::attention:
-        k.detail = attention(op.attention);
+        finish(k, scope, launches_.attention(op.attention));
         break;
       default:
-        k.detail = forward_launch(op, false);
+        finish(k, scope, forward_launch(op, false));
     }
-    finish_kernel(k, scope);
+  }
+
+  /// Work and weights of one launch.
+  void describe(Kernel& k, const Op& op) const {
+    if (lean_) return;
+    k.macs = op.macs;
+    k.weight_bytes = weight_bytes(op);
   }
 
   void add_gradients(const Op& op, const Scope& scope) {
@@ -258,10 +275,8 @@ class Builder {
     std::swap(data.n, data.k);
     Kernel& d = add(op, scope, Pass::data_gradient, scope.backward);
     std::swap(d.n, d.k);
-    d.detail = gemm(data);
-    d.macs = op.macs;
-    d.weight_bytes = weight_bytes(op);
-    finish_kernel(d, scope);
+    describe(d, op);
+    finish(d, scope, launches_.gemm(data));
     if (!op.weights) return;
     // m: output features, n: input features, k: rows. Gradients are accumulated in fp32.
     GemmProblem weight = op.gemm;
@@ -275,10 +290,8 @@ class Builder {
     w.m = weight.m;
     w.n = weight.n;
     w.k = weight.k;
-    w.detail = gemm(weight);
-    w.macs = op.macs;
-    w.weight_bytes = weight_bytes(op);
-    finish_kernel(w, scope);
+    describe(w, op);
+    finish(w, scope, launches_.gemm(weight));
   }
 
   // ---- Once per microbatch or step ----
@@ -295,37 +308,41 @@ class Builder {
   }
 
   void update() {
-    const LocalParams params = local_params(arch_, s_);
+    const LocalParams params = local_params(arch_, s_, layers_);
     const double weight = bytes_per_element(s_.precision) < 2 ? 2 : s_.activation_bytes;
     const double replicas = static_cast<double>(s_.dp);
     // Gradient read; master copy and two moments read and written in fp32; weight written.
-    Kernel& k = plan_.kernels.emplace_back();
-    k.name = "optimizer";
-    k.kind = KernelKind::elementwise;
-    k.pass = Pass::update;
-    k.per_step = true;
-    k.detail = predict_elementwise(model_, owned_params(params, s_) * (4 + 12 + 12 + weight));
+    per_step("optimizer", KernelKind::elementwise,
+             predict_elementwise(model_, owned_params(params, s_) * (4 + 12 + 12 + weight)));
     const double sent =
         weight * 2 *
         (params.dense * (1 - 1 / replicas) + params.experts * (1 - 1 / expert_replicas(s_)));
     if (sent <= 0) return;
-    Kernel& l = plan_.kernels.emplace_back();
-    l.name = "gradient reduce-scatter, weight all-gather";
-    l.kind = KernelKind::link;
-    l.pass = Pass::update;
-    l.per_step = true;
-    l.detail = predict_link(model_, sent, s_.link_gbs, 2 * (replicas - 1));
+    per_step("gradient reduce-scatter, weight all-gather", KernelKind::link,
+             predict_link(model_, sent, s_.link_gbs, 2 * (replicas - 1)));
+  }
+
+  void per_step(std::string_view name, KernelKind kind, const Launch& launch) {
+    Op op;
+    op.name = name;
+    op.kind = kind;
+    Kernel& k = add(op, Scope(), Pass::update, 1);
+    k.per_step = true;
+    finish(k, Scope(), launch);
+    k.per_step = !lean_;
   }
 
   const DeviceModel& model_;
   const arch::Architecture& arch_;
   const Sharding s_;
+  Launches& launches_;
+  const bool lean_;
   bool training_ = false;
   Plan plan_;
+  StepSum sum_;
+  Kernel lean_kernel_;
   Launch scratch_;
   std::vector<std::vector<Op>> layers_;
-  std::vector<std::pair<GemmProblem, GemmLaunch>> gemms_;
-  std::vector<std::pair<AttentionProblem, AttentionLaunch>> attentions_;
 };
 
 }  // namespace
@@ -339,7 +356,19 @@ Planner::Planner(Planner&&) noexcept = default;
 Planner& Planner::operator=(Planner&&) noexcept = default;
 
 Plan Planner::plan(const arch::Architecture& architecture) const {
-  return Builder(state_->model, architecture, state_->options).build();
+  Launches launches(state_->model);
+  return Builder(state_->model, architecture, state_->options, launches, Builder::Keep::kernels)
+      .plan();
+}
+
+StepTimer::StepTimer(const Planner& planner)
+    : planner_(&planner), launches_(std::make_unique<Launches>(planner.state_->model)) {}
+StepTimer::~StepTimer() = default;
+StepTimer::StepTimer(StepTimer&&) noexcept = default;
+
+StepTime StepTimer::time(const arch::Architecture& architecture) {
+  const Planner::State& state = *planner_->state_;
+  return Builder(state.model, architecture, state.options, *launches_, Builder::Keep::times).time();
 }
 
 Plan plan(const arch::Architecture& architecture, const Device& device,

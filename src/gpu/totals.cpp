@@ -13,10 +13,9 @@ namespace isoloop::gpu {
 namespace {
 
 /// Weights, and in training fp32 gradients and the optimizer state kept here; no activations.
-void memory_note(Plan& plan, const arch::Architecture& architecture, const Sharding& s,
+void memory_note(Plan& plan, const LocalParams& params, const Sharding& s,
                  const DeviceModel& model) {
   const bool training = s.options.phase == Phase::training;
-  const LocalParams params = local_params(architecture, s);
   const double all = params.dense + params.experts;
   const double bytes = training ? all * (4 + s.activation_bytes) + owned_params(params, s) * 12
                                 : all * bytes_per_element(s.precision);
@@ -25,6 +24,34 @@ void memory_note(Plan& plan, const arch::Architecture& architecture, const Shard
                                    training ? "weights, gradients and optimizer state" : "weights",
                                    byte_text(Ratio(static_cast<std::int64_t>(bytes))),
                                    byte_text(Ratio(model.device.memory_bytes))));
+}
+
+void add_once(std::vector<std::string>& notes, std::string note) {
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+}
+
+/// Padded heads, and kernels without measured points.
+void attention_notes(Plan& plan, const DeviceModel& model) {
+  for (const Kernel& k : plan.kernels) {
+    const auto* launch = std::get_if<AttentionLaunch>(&k.detail);
+    if (launch == nullptr) continue;
+    const AttentionProblem& p = launch->problem;
+    if (launch->kernel_head_size != p.head_size && !p.backward)
+      add_once(
+          plan.notes,
+          fmt::format("{} pads heads of {} to {}: with the blocks that the mask cuts, {:.0f} % "
+                      "of its arithmetic is of no use",
+                      name(launch->kernel), p.head_size, launch->kernel_head_size,
+                      100 * launch->padded_share));
+    if (!launch->measured)
+      add_once(plan.notes,
+               fmt::format("no measured {} {} of compute capability {}: the range is wider",
+                           name(launch->kernel),
+                           p.queries == 1 && p.keys > 1 ? "decoding"
+                           : p.backward                 ? "backward"
+                                                        : "forward",
+                           model.device.limits.compute_capability));
+  }
 }
 
 }  // namespace
@@ -39,15 +66,13 @@ double owned_params(const LocalParams& params, const Sharding& s) {
 }
 
 void add_totals(Plan& plan, const Sharding& s, const DeviceModel& model) {
-  Time microbatch, step;
   for (const Kernel& k : plan.kernels) {
-    (k.per_step ? step : microbatch) += k.total_us();
     if (k.pass == Pass::forward) plan.forward_macs += k.count * k.macs;
     if (k.pass != Pass::recompute) plan.useful_macs += k.count * k.macs;
   }
   const auto pp = static_cast<double>(s.options.pp);
   const auto count = static_cast<double>(s.options.microbatches);
-  plan.step_ms = 1e-3 * ((count + pp - 1) * microbatch + step);
+  plan.step_ms = step_time(plan).step_ms;
   const double seconds = plan.step_ms.mid * 1e-3;
   const double peak = peak_flops(model.device, s.precision);
   plan.mfu = count * 2 * plan.useful_macs.to_double() / (seconds * peak);
@@ -55,8 +80,8 @@ void add_totals(Plan& plan, const Sharding& s, const DeviceModel& model) {
   plan.tokens_per_s = count * tokens / (static_cast<double>(s.options.tp) * pp) / seconds;
 }
 
-void add_notes(Plan& plan, const arch::Architecture& architecture, const Sharding& s,
-               const DeviceModel& model) {
+void add_notes(Plan& plan, const arch::Architecture& architecture, const LocalParams& params,
+               const Sharding& s, const DeviceModel& model) {
   const std::string& capability = model.device.limits.compute_capability;
   if (model.rates.gemm[static_cast<std::size_t>(width_of(s.precision))].points == 0)
     plan.notes.push_back(
@@ -66,7 +91,8 @@ void add_notes(Plan& plan, const arch::Architecture& architecture, const Shardin
     plan.notes.push_back(
         fmt::format("attention is planned in {}: FlashAttention has no {} kernel that trains",
                     name(s.attention_precision), name(s.precision)));
-  memory_note(plan, architecture, s, model);
+  attention_notes(plan, model);
+  memory_note(plan, params, s, model);
   if (architecture.mtp_layers > 0)
     plan.notes.push_back("multi-token-prediction layers are left out");
   if (architecture.vocab == 0)

@@ -154,6 +154,7 @@ Grid load(std::string_view name, std::string_view where) {
   grid.options.convention = convention::find(file.at("convention").get<std::string>(), "data/grids");
   grid.options.attended = Ratio(file.at("attended").get<std::int64_t>());
   grid.options.context = file.at("context");
+  grid.train_tokens = file.value("train_tokens", std::int64_t{0});
   for (const auto& [key, note] : file.at("notes").items()) grid.notes.push_back(note);
   for (const json& entry : file.at("cells")) grid.cells.push_back(read_cell(entry, grid));
   for (Cell& cell : grid.cells) {

@@ -5,7 +5,7 @@
 
 #include "solve/search_internal.h"
 
-namespace isoloop::solve::detail {
+namespace isoloop::solve {
 namespace {
 
 /// |mismatch| in units of its tolerance; a tolerance of 0 admits equality only, which costs 0.
@@ -15,35 +15,30 @@ Ratio units(const Measure& measure, const Ratio& mismatch) {
 
 }  // namespace
 
-void Searcher::leaf(const Level& level) {
-  certificate_.visited += problem_.cases[case_].multiplicity;
+Answer answer_of(const Problem& problem, const Point& candidate) {
   Answer answer;
-  answer.case_index = case_;
-  for (std::size_t v = 0; v < problem_.variables.size(); ++v)
-    answer.values.push_back(value_at(level.low, v));
-  for (std::size_t m = 0; m < targets_.size(); ++m) {
-    Int value = 0;
-    for (const Term& term : level.terms[m]) value += Int::from_raw(term.coefficient);
-    answer.mismatch.push_back(Ratio(value - targets_[m], targets_[m]));
-  }
-  for (const Criterion& criterion : problem_.criteria)
-    answer.score.push_back(score(criterion, answer));
-  keep(std::move(answer));
+  answer.case_index = candidate.case_index;
+  answer.values = candidate.values;
+  for (std::size_t m = 0; m < candidate.excess.size(); ++m)
+    answer.mismatch.push_back(Ratio(candidate.excess[m], candidate.targets[m]));
+  for (const Criterion& criterion : problem.criteria)
+    answer.score.push_back(score_of(problem, criterion, answer));
+  return answer;
 }
 
-Ratio Searcher::score(const Criterion& criterion, const Answer& answer) const {
+Ratio score_of(const Problem& problem, const Criterion& criterion, const Answer& answer) {
   Ratio result = 0;
   switch (criterion.kind) {
     case Criterion::Kind::largest_mismatch:
       for (std::size_t m = 0; m < answer.mismatch.size(); ++m)
-        result = std::max(result, units(problem_.measures[m], answer.mismatch[m]));
+        result = std::max(result, units(problem.measures[m], answer.mismatch[m]));
       return result;
     case Criterion::Kind::sum_of_mismatches:
       for (std::size_t m = 0; m < answer.mismatch.size(); ++m)
-        result += units(problem_.measures[m], answer.mismatch[m]);
+        result += units(problem.measures[m], answer.mismatch[m]);
       return result;
     case Criterion::Kind::mismatch:
-      return units(problem_.measures[criterion.index], answer.mismatch[criterion.index]);
+      return units(problem.measures[criterion.index], answer.mismatch[criterion.index]);
     case Criterion::Kind::larger: return -Ratio(answer.values[criterion.index]);
     case Criterion::Kind::smaller: return answer.values[criterion.index];
     case Criterion::Kind::nearest:
@@ -53,16 +48,9 @@ Ratio Searcher::score(const Criterion& criterion, const Answer& answer) const {
   throw internal_error("unknown criterion");
 }
 
-bool Searcher::better(const Answer& a, const Answer& b) const {
-  for (std::size_t i = 0; i < a.score.size(); ++i)
-    if (a.score[i] != b.score[i]) return a.score[i] < b.score[i];
-  if (a.case_index != b.case_index) return a.case_index < b.case_index;
-  return a.values < b.values;
-}
-
-bool Searcher::same_signature(const Answer& a, const Answer& b) const {
+bool same_signature(const Problem& problem, const Answer& a, const Answer& b) {
   if (a.case_index != b.case_index) return false;
-  return std::all_of(problem_.signature.begin(), problem_.signature.end(),
+  return std::all_of(problem.signature.begin(), problem.signature.end(),
                      [&](const std::vector<std::size_t>& factors) {
                        Int x = 1, y = 1;
                        for (const std::size_t v : factors) {
@@ -73,10 +61,26 @@ bool Searcher::same_signature(const Answer& a, const Answer& b) const {
                      });
 }
 
+namespace detail {
+
+Result Searcher::run() {
+  Certificate certificate =
+      walk_.run(0, candidates(problem_),
+                [this](const Point& c) { keep(answer_of(problem_, c)); });
+  return {std::move(answers_), std::move(certificate)};
+}
+
+bool Searcher::better(const Answer& a, const Answer& b) const {
+  for (std::size_t i = 0; i < a.score.size(); ++i)
+    if (a.score[i] != b.score[i]) return a.score[i] < b.score[i];
+  if (a.case_index != b.case_index) return a.case_index < b.case_index;
+  return a.values < b.values;
+}
+
 /// Inserts an answer in order; of several with one signature only the best stays.
 void Searcher::keep(Answer answer) {
   const auto rival = std::find_if(answers_.begin(), answers_.end(), [&](const Answer& other) {
-    return same_signature(answer, other);
+    return same_signature(problem_, answer, other);
   });
   if (rival != answers_.end()) {
     if (!better(answer, *rival)) return;
@@ -88,7 +92,8 @@ void Searcher::keep(Answer answer) {
   if (place == answers_.end() && answers_.size() >= problem_.keep) return;
   answers_.insert(place, std::move(answer));
   if (answers_.size() > problem_.keep) answers_.pop_back();
-  tighten();
+  walk_.bounds().tighten(answers_.size() < problem_.keep ? nullptr : &answers_.back());
 }
 
-}  // namespace isoloop::solve::detail
+}  // namespace detail
+}  // namespace isoloop::solve

@@ -167,8 +167,8 @@ void find_nearest(const MatchRequest& request, Statement& statement, MatchResult
   }
 }
 
-/// The answers within tolerance, and what was asked.
-Stated match_within(const MatchRequest& given) {
+/// The question, checked and stated; no answers yet.
+Stated state_question(const MatchRequest& given) {
   MatchRequest request = given;
   if (request.budgets.empty()) request.budgets = default_budgets();
   check_request(request);
@@ -180,10 +180,16 @@ Stated match_within(const MatchRequest& given) {
   result.assumptions = statement.assumptions;
   for (const Variable& v : statement.problem.variables)
     result.domains.emplace_back(v.name, v.domain);
-  const Result found = search_widening(statement.problem);
-  result.certificate = found.certificate;
-  result.answers = read_answers(request, statement, found.answers);
   return {std::move(request), std::move(statement), std::move(result)};
+}
+
+/// The answers within tolerance, and what was asked.
+Stated match_within(const MatchRequest& given) {
+  Stated stated = state_question(given);
+  const Result found = search_widening(stated.statement.problem);
+  stated.result.certificate = found.certificate;
+  stated.result.answers = read_answers(stated.request, stated.statement, found.answers);
+  return stated;
 }
 
 }  // namespace detail

@@ -5,15 +5,6 @@
 
 namespace isoloop::solve::detail {
 
-/// A request with its defaults filled in, the problem it states, and the answers within tolerance.
-struct Stated {
-  MatchRequest request;
-  Statement statement;
-  MatchResult result;
-};
-/// match() without a nearest miss and remedies.
-Stated match_within(const MatchRequest& request);
-
 /// One alignment step made finer, one tolerance raised, one unknown freed, or heads x head size
 /// allowed to differ from the hidden size. Each is solved again with only that change.
 std::vector<Remedy> find_remedies(const MatchRequest& request);

@@ -15,7 +15,7 @@ int128 up(int128 a, int128 b) { return b > 0 ? (a + b - 1) / b : 0; }
 }  // namespace
 
 /// Throws if the numbers of a ratio rule could overflow when it is applied.
-void Searcher::check_rule(const Rule& rule) const {
+void Bounds::check_rule(const Rule& rule) const {
   const bool of_product = rule.kind == Rule::Kind::product_ratio;
   if (rule.kind != Rule::Kind::ratio && !of_product) return;
   const auto most = [&](std::size_t v) {  // at least 1: a factor of 0 hides no overflow
@@ -30,7 +30,7 @@ void Searcher::check_rule(const Rule& rule) const {
 }
 
 /// Drops values of v above `limit`; false if none is left.
-bool Searcher::lower_top(Level& level, std::size_t v, int128 limit, std::size_t reason,
+bool Bounds::lower_top(Level& level, std::size_t v, int128 limit, std::size_t reason,
                          bool& changed) const {
   if (limit >= value_at(level.high, v)) return true;
   if (limit < value_at(level.low, v)) return false;
@@ -44,7 +44,7 @@ bool Searcher::lower_top(Level& level, std::size_t v, int128 limit, std::size_t 
 }
 
 /// Drops values of v below `limit`; false if none is left.
-bool Searcher::raise_bottom(Level& level, std::size_t v, int128 limit, std::size_t reason,
+bool Bounds::raise_bottom(Level& level, std::size_t v, int128 limit, std::size_t reason,
                             bool& changed) const {
   if (limit <= value_at(level.low, v)) return true;
   if (limit > value_at(level.high, v)) return false;
@@ -57,7 +57,7 @@ bool Searcher::raise_bottom(Level& level, std::size_t v, int128 limit, std::size
   return true;
 }
 
-bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const {
+bool Bounds::narrow_by_rule(Level& level, std::size_t r, bool& changed) const {
   const Rule& rule = problem_.rules[r];
   const std::size_t reason = problem_.measures.size() + r;
   const int128 a_low = value_at(level.low, rule.a), a_high = value_at(level.high, rule.a);
@@ -98,7 +98,7 @@ bool Searcher::narrow_by_rule(Level& level, std::size_t r, bool& changed) const 
 }
 
 /// low * c <= a * b <= high * c, each unknown bounded with the other two at a corner.
-bool Searcher::narrow_by_product_ratio(Level& level, const Rule& rule, std::size_t reason,
+bool Bounds::narrow_by_product_ratio(Level& level, const Rule& rule, std::size_t reason,
                                        bool& changed) const {
   const int128 a_low = value_at(level.low, rule.a), a_high = value_at(level.high, rule.a);
   const int128 b_low = value_at(level.low, rule.b), b_high = value_at(level.high, rule.b);

@@ -70,24 +70,28 @@ void substitute(const Terms& from, std::size_t variable, std::int64_t value, Ter
   }
 }
 
-Searcher::Searcher(const Problem& problem) : problem_(problem) {
+Bounds::Bounds(const Problem& problem) : problem_(problem) {
   for (std::size_t m = 0; m < problem.measures.size(); ++m) add_measure(m);
   for (const Rule& rule : problem.rules) check_rule(rule);
-  levels_.resize(problem.order.size() + 1);
-  for (Level& level : levels_) {
-    level.terms.resize(problem.measures.size());
-    level.off.resize(problem.measures.size());
-  }
-  pruned_.assign(problem.measures.size() + problem.rules.size(), 0);
-  subtree_.assign(problem.order.size() + 1, 1);
-  for (std::size_t i = problem.order.size(); i-- > 0;)
-    subtree_[i] = subtree_[i + 1] * Int(problem.variables[problem.order[i]].domain.size());
-  tighten();
+  tighten(nullptr);
+}
+
+std::vector<Terms> Bounds::terms(const Case& c) const {
+  std::vector<Terms> result;
+  for (std::size_t m = 0; m < targets_.size(); ++m)
+    result.push_back(integer_terms(c.values[m], scales_[m]));
+  return result;
+}
+
+const std::string& Bounds::reason_name(std::size_t reason) const {
+  const std::size_t measures = problem_.measures.size();
+  return reason < measures ? problem_.measures[reason].name
+                           : problem_.rules[reason - measures].name;
 }
 
 /// Clears denominators so that all cases of a measure share one integer scale, and checks the
 /// upper corner.
-void Searcher::add_measure(std::size_t m) {
+void Bounds::add_measure(std::size_t m) {
   const Measure& measure = problem_.measures[m];
   Int scale = measure.target.den();
   for (const Case& c : problem_.cases)
@@ -108,7 +112,7 @@ void Searcher::add_measure(std::size_t m) {
   }
 }
 
-Terms Searcher::integer_terms(const Poly& poly, const Int& scale) const {
+Terms Bounds::integer_terms(const Poly& poly, const Int& scale) const {
   Terms terms;
   for (const auto& [monomial, coefficient] : poly.terms()) {
     Term term;
@@ -124,13 +128,13 @@ Terms Searcher::integer_terms(const Poly& poly, const Int& scale) const {
 }
 
 /// Allowed band of each measure, from its cap and from the worst answer kept.
-void Searcher::tighten() {
-  tighten_ties();
+void Bounds::tighten(const Answer* worst) {
+  tighten_ties(worst);
   bands_.resize(targets_.size());
   for (std::size_t m = 0; m < targets_.size(); ++m) {
     const Measure& measure = problem_.measures[m];
     std::optional<Ratio> units = measure.cap;
-    if (const std::optional<Ratio> best = units_allowed(m); best && (!units || *best < *units))
+    if (const std::optional<Ratio> best = units_allowed(m, worst); best && (!units || *best < *units))
       units = best;
     Band& band = bands_[m];
     if (!units && measure.tolerance != Ratio(0)) {
@@ -145,91 +149,18 @@ void Searcher::tighten() {
 
 /// How far measure m may be off, in units of its tolerance, to still beat or equal the last answer
 /// kept; none if the first criterion says nothing about it.
-std::optional<Ratio> Searcher::units_allowed(std::size_t m) const {
-  if (answers_.size() < problem_.keep || problem_.criteria.empty()) return std::nullopt;
+std::optional<Ratio> Bounds::units_allowed(std::size_t m, const Answer* worst) const {
+  if (worst == nullptr || problem_.criteria.empty()) return std::nullopt;
   const Criterion& first = problem_.criteria.front();
   const bool speaks = first.kind == Criterion::Kind::largest_mismatch ||
                       first.kind == Criterion::Kind::sum_of_mismatches ||
                       (first.kind == Criterion::Kind::mismatch && first.index == m);
-  return speaks ? std::optional<Ratio>(answers_.back().score.front()) : std::nullopt;
-}
-
-Result Searcher::run() {
-  for (case_ = 0; case_ < problem_.cases.size(); ++case_) {
-    const Case& c = problem_.cases[case_];
-    Level& root = levels_.front();
-    for (std::size_t m = 0; m < targets_.size(); ++m)
-      root.terms[m] = integer_terms(c.values[m], scales_[m]);
-    root.low.assign(problem_.variables.size(), 0);
-    root.high.clear();
-    for (const Variable& v : problem_.variables)
-      root.high.push_back(static_cast<std::int32_t>(v.domain.size()) - 1);
-    root.low_reason.assign(problem_.variables.size(), 0);
-    root.high_reason.assign(problem_.variables.size(), 0);
-    certificate_.points += subtree_.front() * c.multiplicity;
-    visit(0);
-  }
-  return finish();
-}
-
-Result Searcher::finish() {
-  for (std::size_t i = 0; i < pruned_.size(); ++i) {
-    const std::size_t measures = problem_.measures.size();
-    const std::string& by =
-        i < measures ? problem_.measures[i].name : problem_.rules[i - measures].name;
-    if (pruned_[i] == Int(0)) continue;
-    const auto same = std::find_if(certificate_.pruned.begin(), certificate_.pruned.end(),
-                                   [&](const auto& entry) { return entry.first == by; });
-    if (same == certificate_.pruned.end())
-      certificate_.pruned.emplace_back(by, pruned_[i]);
-    else
-      same->second += pruned_[i];
-  }
-  Int sum = certificate_.visited;
-  for (const auto& [by, points] : certificate_.pruned) sum += points;
-  if (sum != certificate_.points) throw internal_error("the search lost count of its space");
-  return {std::move(answers_), std::move(certificate_)};
-}
-
-void Searcher::prune(std::size_t reason, Int points) {
-  pruned_[reason] += points * problem_.cases[case_].multiplicity;
-}
-
-/// One node: unknowns order[0..depth) are fixed, the rest have ranges.
-void Searcher::visit(std::size_t depth) {
-  certificate_.nodes += 1;
-  Level& level = levels_[depth];
-  if (const std::optional<std::size_t> reason = narrow(level, depth)) {
-    prune(*reason, subtree_[depth]);
-    return;
-  }
-  if (depth == problem_.order.size()) {
-    leaf(level);
-    return;
-  }
-  const std::size_t v = problem_.order[depth];
-  const std::vector<std::int64_t>& domain = problem_.variables[v].domain;
-  const Int below = subtree_[depth + 1];
-  const std::int32_t low = level.low[v], high = level.high[v];
-  if (low > 0) prune(level.low_reason[v], below * Int(low));
-  const std::int64_t above = static_cast<std::int64_t>(domain.size()) - 1 - high;
-  if (above > 0) prune(level.high_reason[v], below * Int(above));
-  Level& next = levels_[depth + 1];
-  for (std::int32_t i = low; i <= high; ++i) {
-    next.low = level.low;
-    next.high = level.high;
-    next.low_reason = level.low_reason;
-    next.high_reason = level.high_reason;
-    next.low[v] = next.high[v] = i;
-    for (std::size_t m = 0; m < targets_.size(); ++m)
-      substitute(level.terms[m], v, domain[static_cast<std::size_t>(i)], next.terms[m]);
-    visit(depth + 1);
-  }
+  return speaks ? std::optional<Ratio>(worst->score.front()) : std::nullopt;
 }
 
 /// Shrinks ranges until nothing changes (few rounds). Returns the measure or rule that leaves
 /// nothing, if one does.
-std::optional<std::size_t> Searcher::narrow(Level& level, std::size_t depth) const {
+std::optional<std::size_t> Bounds::narrow(Level& level, std::size_t depth) const {
   constexpr int rounds = 4;  // more gains little: children narrow again
   for (int round = 0; round < rounds; ++round) {
     bool changed = false;
@@ -243,13 +174,13 @@ std::optional<std::size_t> Searcher::narrow(Level& level, std::size_t depth) con
   return std::nullopt;
 }
 
-std::int64_t Searcher::value_at(const std::vector<std::int32_t>& index, std::size_t v) const {
+std::int64_t Bounds::value_at(const std::vector<std::int32_t>& index, std::size_t v) const {
   return problem_.variables[v].domain[static_cast<std::size_t>(index[v])];
 }
 
 /// Value of one term at a corner, without `skip` to the power e: e * x^(e-1) is put in its place
 /// (the slope in that unknown).
-int128 Searcher::corner(const Term& term, const std::vector<std::int32_t>& index,
+int128 Bounds::corner(const Term& term, const std::vector<std::int32_t>& index,
                         std::size_t depth, std::optional<std::size_t> slope_in,
                         std::int64_t slope_at) const {
   int128 product = term.coefficient;
@@ -268,7 +199,7 @@ int128 Searcher::corner(const Term& term, const std::vector<std::int32_t>& index
   return product;
 }
 
-bool Searcher::narrow_by_measure(Level& level, std::size_t m, const Band& band, std::size_t depth,
+bool Bounds::narrow_by_measure(Level& level, std::size_t m, const Band& band, std::size_t depth,
                                  bool& changed) const {
   const Terms& terms = level.terms[m];
   int128 lowest = 0, highest = 0;
@@ -301,7 +232,7 @@ bool Searcher::narrow_by_measure(Level& level, std::size_t m, const Band& band, 
 
 }  // namespace detail
 
-Result search(const Problem& problem) { return detail::Searcher(problem).run(); }
+Result search(const Problem& problem) { return solve::detail::Searcher(problem).run(); }
 
 Result search_widening(const Problem& problem) {
   // A pass proves its optimum only if everything outside the cap is worse by the first criterion,

@@ -151,14 +151,11 @@ class Builder {
   }
 
   void add_cases() {
-    cost::Unknowns unknowns;
-    for (std::size_t v = 0; v < statement_.unknowns.size(); ++v)
-      unknowns[static_cast<std::size_t>(letter_of(statement_.unknowns[v]))] = v;
     cost::Options options = request_.options;
     if (options.context == 0) options.context = request_.baseline.context;
     statement_.shapes = shape_classes(request_);
     for (const ShapeClass& shape : statement_.shapes) {
-      const auto rows = cost::ledger(shape.architecture, options, unknowns);
+      const auto rows = open_ledger(shape, options, statement_.unknowns);
       Case c;
       for (const BudgetTolerance& budget : request_.budgets)
         c.values.push_back(cost::total(rows, budget.budget, options));
@@ -185,27 +182,8 @@ class Builder {
     p.keep = request_.top;
   }
 
-  /// Absent for a criterion about a dimension that the baseline does not have.
   std::optional<Criterion> parse_criterion(const std::string& key) const {
-    if (key == "mismatch") return Criterion{Criterion::Kind::largest_mismatch, 0, 0};
-    if (key == "sum") return Criterion{Criterion::Kind::sum_of_mismatches, 0, 0};
-    std::vector<std::string> known = {"mismatch", "sum"};
-    for (std::size_t i = 0; i < request_.budgets.size(); ++i) {
-      known.emplace_back(cost::name(request_.budgets[i].budget).name);
-      if (known.back() == key) return Criterion{Criterion::Kind::mismatch, i, 0};
-    }
-    using Wish = std::pair<Unknown, Criterion::Kind>;
-    for (const auto& [unknown, kind] :
-         {Wish{Unknown::hidden, Criterion::Kind::larger}, Wish{Unknown::experts, Criterion::Kind::smaller},
-          Wish{Unknown::heads, Criterion::Kind::smaller}, Wish{Unknown::kv_heads, Criterion::Kind::smaller},
-          Wish{Unknown::head_size, Criterion::Kind::larger},
-          Wish{Unknown::expert_size, Criterion::Kind::larger}}) {
-      known.emplace_back(name(unknown));
-      if (known.back() != key) continue;
-      const auto v = variable(unknown);
-      return v ? std::optional<Criterion>({kind, *v, 0}) : std::nullopt;
-    }
-    throw unknown_name(ErrorKind::usage, "ranking key", key, known, "--rank");
+    return criterion_of(request_, statement_.unknowns, key);
   }
 
   const MatchRequest& request_;
@@ -214,7 +192,48 @@ class Builder {
   Statement statement_;
 };
 
+using Wish = std::pair<Unknown, Criterion::Kind>;
+constexpr std::array wishes = {Wish{Unknown::hidden, Criterion::Kind::larger},
+                               Wish{Unknown::experts, Criterion::Kind::smaller},
+                               Wish{Unknown::heads, Criterion::Kind::smaller},
+                               Wish{Unknown::kv_heads, Criterion::Kind::smaller},
+                               Wish{Unknown::head_size, Criterion::Kind::larger},
+                               Wish{Unknown::expert_size, Criterion::Kind::larger}};
+
 }  // namespace
+
+std::vector<cost::Row<Poly>> open_ledger(const ShapeClass& shape, const cost::Options& options,
+                                         const std::vector<Unknown>& unknowns) {
+  cost::Unknowns letters;
+  for (std::size_t v = 0; v < unknowns.size(); ++v)
+    letters[static_cast<std::size_t>(letter_of(unknowns[v]))] = v;
+  return cost::ledger(shape.architecture, options, letters);
+}
+
+std::vector<std::string> rank_keys(const MatchRequest& request) {
+  std::vector<std::string> known = {"mismatch", "sum"};
+  for (const BudgetTolerance& budget : request.budgets)
+    known.emplace_back(cost::name(budget.budget).name);
+  for (const auto& [unknown, kind] : wishes) known.emplace_back(name(unknown));
+  return known;
+}
+
+std::optional<Criterion> criterion_of(const MatchRequest& request,
+                                      const std::vector<Unknown>& unknowns,
+                                      const std::string& key) {
+  if (key == "mismatch") return Criterion{Criterion::Kind::largest_mismatch, 0, 0};
+  if (key == "sum") return Criterion{Criterion::Kind::sum_of_mismatches, 0, 0};
+  for (std::size_t i = 0; i < request.budgets.size(); ++i)
+    if (cost::name(request.budgets[i].budget).name == key)
+      return Criterion{Criterion::Kind::mismatch, i, 0};
+  for (const auto& [unknown, kind] : wishes) {
+    if (name(unknown) != key) continue;
+    const auto at = std::find(unknowns.begin(), unknowns.end(), unknown);
+    if (at == unknowns.end()) return std::nullopt;
+    return Criterion{kind, static_cast<std::size_t>(at - unknowns.begin()), 0};
+  }
+  throw unknown_name(ErrorKind::usage, "ranking key", key, rank_keys(request), "--rank");
+}
 
 Statement state(const MatchRequest& request, const std::vector<Ratio>& targets) {
   return Builder(request, targets).build();

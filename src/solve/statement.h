@@ -39,6 +39,15 @@ struct Statement {
   std::vector<std::string> assumptions;
 };
 Statement state(const MatchRequest& request, const std::vector<Ratio>& targets);
+/// The ledger of a class of shapes with every unknown of the statement left open.
+std::vector<cost::Row<Poly>> open_ledger(const ShapeClass& shape, const cost::Options& options,
+                                         const std::vector<Unknown>& unknowns);
+
+/// What --rank understands, and one key of it. Absent for a criterion about a dimension that the
+/// baseline does not have.
+std::vector<std::string> rank_keys(const MatchRequest& request);
+std::optional<Criterion> criterion_of(const MatchRequest& request,
+                                      const std::vector<Unknown>& unknowns, const std::string& key);
 
 /// Domain of an unknown: fixed, freed with a range, or the default one.
 std::vector<std::int64_t> domain_of(const MatchRequest& request, Unknown unknown,
@@ -46,5 +55,23 @@ std::vector<std::int64_t> domain_of(const MatchRequest& request, Unknown unknown
 bool is_free_by_default(const arch::Architecture& baseline, Unknown unknown);
 /// Whether heads x head size is held equal to the hidden size.
 bool square(const MatchRequest& request);
+
+/// A request with its defaults filled in, the problem it states, and the answers within tolerance.
+struct Stated {
+  MatchRequest request;
+  Statement statement;
+  MatchResult result;
+};
+/// The question alone, checked and stated; no answers yet.
+Stated state_question(const MatchRequest& request);
+/// match() without a nearest miss and remedies.
+Stated match_within(const MatchRequest& request);
+
+/// Answers of the search as architectures; `read_answers` throws Error (kind internal) if the
+/// verifier rejects one.
+MatchAnswer read_answer(const MatchRequest& request, const Statement& statement,
+                        const Answer& answer);
+std::vector<MatchAnswer> read_answers(const MatchRequest& request, const Statement& statement,
+                                      const std::vector<Answer>& answers);
 
 }  // namespace isoloop::solve::detail

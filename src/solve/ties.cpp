@@ -28,10 +28,10 @@ bool about_mismatch(Kind kind) { return kind == Kind::largest_mismatch || kind =
 }  // namespace
 
 /// Prepares the bounds from the worst answer kept; off where the numbers would not fit.
-void Searcher::tighten_ties() {
+void Bounds::tighten_ties(const Answer* last) {
   ties_ = {};
   const std::vector<Criterion>& criteria = problem_.criteria;
-  if (answers_.size() < problem_.keep || criteria.empty()) return;
+  if (last == nullptr || criteria.empty()) return;
   const Criterion& first = criteria.front();
   std::size_t second = 1;
   while (second < criteria.size() && criteria[second].kind == first.kind &&
@@ -40,7 +40,7 @@ void Searcher::tighten_ties() {
   if (second == criteria.size() || !about_mismatch(first.kind)) return;
   ties_.by_sum = criteria[second].kind == Kind::sum_of_mismatches;
   if (!ties_.by_sum && !about_mismatch(criteria[second].kind)) return;
-  const std::vector<Ratio>& worst = answers_.back().score;
+  const std::vector<Ratio>& worst = last->score;
   constexpr std::int64_t one = 1 << 30;
   const Int most = Int::from_raw(std::numeric_limits<int128>::max() / 4);
   const Int limit = ceil(worst[second] * Ratio(one));
@@ -65,7 +65,7 @@ void Searcher::tighten_ties() {
 }
 
 /// Returns the measure that leaves nothing, if one does.
-std::optional<std::size_t> Searcher::narrow_by_ties(Level& level, std::size_t depth,
+std::optional<std::size_t> Bounds::narrow_by_ties(Level& level, std::size_t depth,
                                                     bool& changed) const {
   if (!ties_.on) return std::nullopt;
   std::optional<std::size_t> tied;

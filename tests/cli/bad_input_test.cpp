@@ -151,7 +151,8 @@ TEST_CASE("files that cannot be read") {
   };
   CHECK(message("missing.json") == "isoloop: missing.json: cannot be read: No such file or directory" + hint);
   CHECK(message("dangling") == "isoloop: dangling: cannot be read: No such file or directory" + hint);
-  CHECK(message("d.json") == "isoloop: d.json: is a folder\n  hint: name a file\n");
+  CHECK(message("d.json") == "isoloop: d.json: is a folder without architecture.json and config.json\n"
+                             "  hint: name a file\n");
   folder.write("plain", "x");
   CHECK(message("plain/x.json") == "isoloop: plain/x.json: cannot be read: Not a directory" + hint);
 }

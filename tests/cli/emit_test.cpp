@@ -64,12 +64,17 @@ TEST_CASE("emit: what must be said, and what was written") {
         "isoloop: vocab_size: is not stated, and a model that trains needs an embedding\n"
         "  hint: add --vocab N, or vocab_size to the file\n");
   CHECK(!fs::exists(folder / "a"));
-  ran = run_cli({"emit", "smelt-200m-e192", "--to", "megatron", "--loop", "middle", "--vocab",
-                 "32000", "-o", folder / "a"});
+  ran = run_cli({"emit", "smelt-200m-e192", "--to", "olmo", "--loop", "middle", "--vocab", "32000",
+                 "-o", folder / "a"});
   CHECK(ran.code() == 2);
   CHECK(ran.err ==
-        "isoloop: segment 'recur': megatron cannot say loop (layers that are executed more than "
-        "once)\n  hint: targets that can: hf\n");
+        "isoloop: segment 'recur': olmo cannot say loop (layers that are executed more than "
+        "once)\n  hint: targets that can: hf, megatron, torchtitan\n");
+  ran = run_cli({"emit", "qwen3-0.6b", "--to", "hf", "--vocab", "32000", "-o", folder / "a"});
+  CHECK(ran.code() == 2);
+  CHECK(ran.err ==
+        "isoloop: --vocab: 32000 was asked for, but the architecture states a vocabulary of 151936\n"
+        "  hint: leave it out, or change vocab_size in the file\n");
   ran = run_cli({"emit", "smelt-200m-e192", "--to", "hf", "--vocab", "32000", "-o", folder / "a"});
   CHECK(ran.code() == 0);
   for (const char* file : {"a/config.json", "a/README.md", "a/run.sh", "a/run.json", "a/train.py"})
@@ -85,6 +90,29 @@ TEST_CASE("emit: what must be said, and what was written") {
   CHECK(json["schema"] == "isoloop/emit/v1");
   CHECK(json["runs"][0]["variant"] == "mixtral");
   CHECK(json["runs"][0]["params_non_embedding"] == 3872226560);
+}
+
+TEST_CASE("emit: every directory holds the architecture, and it reads back the same") {
+  const Folder folder;
+  for (const char* target : {"hf", "megatron", "torchtitan"}) {
+    const std::string out = folder / target;
+    auto ran = run_cli({"emit", "smelt-200m-e192", "--to", target, "--loop", "middle", "--vocab",
+                        "32000", "-o", out});
+    CHECK(ran.code() == 0);
+    const auto asked = run_cli({"import", "smelt-200m-e192", "--format", "json"});
+    arch::Architecture wanted = arch::from_json(asked.out, "");
+    wanted.vocab = 32000;
+    wanted = arch::with_loop(wanted, arch::parse_loop("middle", arch::depth(wanted), ""));
+    CHECK(arch::from_json(run_cli({"import", out, "--format", "json"}).out, "") == wanted);
+  }
+  const std::string layers = text_of(folder / "megatron/looped_layers.py");
+  CHECK(layers.find("LOOPS = [(4, 6, 2)]  #") != std::string::npos);
+  CHECK(layers.find("SCALES = [(4, 9, 1/2)]  #") != std::string::npos);
+  for (const char* file : {"megatron/model.yaml", "megatron/train.sh"})
+    CHECK(text_of(folder / file).find("looped_layers looped_block_spec") != std::string::npos);
+  const std::string titan = text_of(folder / "torchtitan/isoloop_smelt_200m_e192.py");
+  CHECK(titan.find("    0, 1, 2, 3, 4, 5, 6, 7, 8, 3, 4, 5, 6, 7, 8, 9, 10, 11,\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("emit: sizes that do not shard are refused with those that do") {

@@ -82,6 +82,18 @@ TEST_CASE("plan: a pair side by side") {
                                   {"mid", "high"},
                                   {"high", "unshared_high"}})
     CHECK(r.at(low).get<double>() <= r.at(high).get<double>());
+  // Kernel by kernel, each side adds up to its step.
+  double ours = 0, theirs = 0, shares = 0;
+  for (const Json& k : j.at("pair").at("kernels")) {
+    ours += k.at("ms").get<double>();
+    theirs += k.at("baseline_ms").get<double>();
+  }
+  for (const Json& k : j.at("kernels")) shares += k.at("share").get<double>();
+  CHECK(ours == doctest::Approx(j.at("step_time_ms").at("mid").get<double>()));
+  CHECK(theirs == doctest::Approx(j.at("baseline").at("step_time_ms").at("mid").get<double>()));
+  CHECK(shares == doctest::Approx(1));
+  CHECK(j.at("pair").at("by_kind").at("link").at("ratio").is_null());
+  CHECK(j.at("pair").at("by_kind").at("attention").at("ratio").get<double>() > 1);
   const Json same = run_json(with(small, "--against smelt-200m-e192")).at("step_time_ratio");
   CHECK(same.at("low") == 1);
   CHECK(same.at("high") == 1);
@@ -117,14 +129,58 @@ TEST_CASE("plan: the grid has sixteen cells") {
   std::size_t paper = 0;
   for (const Json& cell : j.at("cells")) {
     CHECK(cell.at("match").at("step_time_ratio").at("mid").get<double>() > 0);
+    const bool law = cell.at("sparsity") != "0.000";
+    CHECK(cell.at("gain").is_null() == !law);
+    CHECK(cell.at("match").at("gain_left").is_null() == !law);
+    if (law) {
+      const Json left = cell.at("match").at("gain_left");
+      CHECK(left.at("low").get<double>() < left.at("mid").get<double>());
+      CHECK(left.at("mid").get<double>() < left.at("high").get<double>());
+    }
     paper += cell.at("paper_looped").is_null() ? 0 : 1;
   }
   CHECK(paper == 12);
 }
 
+TEST_CASE("plan: the grid's gain is taken at each cell's own budget, or at the one given") {
+  // 196,075 steps of 256 x 4096 tokens; 6 FLOPs per active parameter and attention beside.
+  const Json own = run_json(words("plan --grid smelt --gpu h100-sxm5")).at("cells")[13];
+  CHECK(own.at("name") == "1.6B-E64");
+  const double tokens = 196075.0 * 256 * 4096;
+  const double per_token = own.at("compute_flops").get<double>() / tokens;
+  CHECK(per_token > 6 * 1.6e9);
+  CHECK(per_token < 1.2 * 6 * 1.6e9);
+  const Json given =
+      run_json(words("plan --grid smelt --gpu h100-sxm5 --compute 1e21")).at("cells")[13];
+  CHECK(given.at("compute_flops") == 1e21);
+  CHECK(given.at("gain").at("low").get<double>() == doctest::Approx(0.08));
+  CHECK(given.at("gain").at("high").get<double>() == doctest::Approx(0.28));
+  const double f = given.at("match").at("flops_ratio");
+  CHECK(f == doctest::Approx(1).epsilon(0.02));
+  const double r = given.at("match").at("step_time_ratio").at("mid"),
+               gain = given.at("gain").at("mid"),
+               left = given.at("match").at("gain_left").at("mid");
+  CHECK(left == doctest::Approx(1 - (1 - gain) * r / f));
+  CHECK(refused("plan smelt-200m-e192 --gpu h100-sxm5 --compute 1e21") ==
+        "isoloop: --compute: belongs to --grid\n  hint: add --grid smelt\n");
+  CHECK(refused("plan --grid smelt --gpu h100-sxm5 --compute 0") ==
+        "isoloop: --compute: '0' is no budget of training FLOPs\n  hint: write e.g. --compute "
+        "1e21\n");
+}
+
 TEST_CASE("plan: bad input is refused with where, what and what instead") {
   CHECK(refused("plan smelt-200m-e192 --gpu h100-smx5") ==
         "isoloop: --gpu: unknown GPU 'h100-smx5'\n  hint: did you mean 'h100-sxm5'?\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu H100") ==
+        "isoloop: --gpu: unknown GPU 'H100'\n  hint: did you mean 'h100-nvl', 'h100-pcie' or "
+        "'h100-sxm5'?\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu b20") ==
+        "isoloop: --gpu: unknown GPU 'b20'\n  hint: did you mean 'b200'?\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu t4") ==
+        "isoloop: --dtype: T4 has no bf16 tensor cores\n  hint: it has fp32, fp16, int8\n");
+  CHECK(refused("plan smelt-200m-e192 --gpu h100-sxm5 --tokens 5000") ==
+        "isoloop: --tokens: 5000 tokens are not whole sequences of 4096\n  hint: for example "
+        "8192\n");
   CHECK(
       refused("plan smelt-200m-e192 --gpu h100-sxm5 --tokens 8190 --sequence 8190 --tp 4") ==
       "isoloop: --tokens: 8190 tokens cannot be split over TP 4\n  hint: TP may be 1, 2, 3, 5, 6, "
@@ -165,7 +221,38 @@ TEST_CASE("plan: a device file") {
     "compute_capability": "9.0", "sms": 100, "l2_bytes": 50000000, "memory_bytes": 80000000000,
     "memory_bytes_per_s": 3000000000000, "clock_mhz": {"tensor": 1700},
     "dense_tflops": {"bf16": 800}})");
-  CHECK(run_json({"plan", "smelt-200m-e192", "--gpu", path}).at("gpu") == "mine");
+  const Json j = run_json({"plan", "smelt-200m-e192", "--gpu", path});
+  CHECK(j.at("gpu") == "mine");
+  CHECK(j.at("gpu_name") == "mine");
+  CHECK(j.at("options").at("sequence") == 4096);
+  const std::string missing = folder / "none.json";
+  CHECK(refused("plan smelt-200m-e192 --gpu " + missing) ==
+        "isoloop: " + missing +
+            ": cannot be read: No such file or directory\n  hint: name a device file that is "
+            "there, or a built-in GPU: isoloop list gpus\n");
+  const auto file = [&](const std::string& capability, const std::string& rates) {
+    return folder.write("bad.json",
+                        R"({"schema": "isoloop/gpu/v1", "id": "mine", "compute_capability": ")" +
+                            capability + R"(", "sms": 100, "l2_bytes": 1, "memory_bytes": 1,
+      "memory_bytes_per_s": 1, "clock_mhz": {"tensor": 1700}, "dense_tflops": )" +
+                            rates + "}");
+  };
+  const std::string bad = folder / "bad.json";
+  file("9.1", R"({"bf16": 800})");
+  CHECK(refused("plan smelt-200m-e192 --gpu " + bad) ==
+        "isoloop: " + bad +
+            ": compute_capability: unknown compute capability '9.1'\n  hint: did "
+            "you mean '9.0'?\n");
+  file("9.0", R"({"bf17": 800})");
+  CHECK(refused("plan smelt-200m-e192 --gpu " + bad) ==
+        "isoloop: " + bad +
+            ": dense_tflops.bf17: unknown number format 'bf17'\n  hint: did you "
+            "mean 'bf16'?\n");
+  file("9.0", "{}");
+  CHECK(refused("plan smelt-200m-e192 --gpu " + bad) ==
+        "isoloop: " + bad +
+            ": dense_tflops: states no rate\n  hint: for example {\"bf16\": "
+            "312}\n");
 }
 
 }  // namespace

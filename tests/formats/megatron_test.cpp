@@ -79,6 +79,9 @@ TEST_CASE("megatron: list expressions") {
   CHECK(formats::parse_pattern("([0]*2+[1,0])*2", "x") ==
         std::vector<std::int64_t>{0, 0, 1, 0, 0, 0, 1, 0});
   CHECK(formats::pattern_text({0, 0, 1}) == "([0]*2+[1]*1)");
+  CHECK(formats::pattern_text({1, 1}) == "([1]*2)");
+  CHECK(formats::pattern_text({1, 0, 1, 0}) == "([1,0]*2)");
+  CHECK(formats::pattern_text({1, 0, 1}) == "([1]*1+[0]*1+[1]*1)");
   for (const char* bad : {"", "[", "[]", "([0]", "[0]*", "[0]]", "[0]*999999999", "0"})
     CHECK_THROWS_AS(formats::parse_pattern(bad, "x"), Error);
 }
@@ -100,7 +103,8 @@ TEST_CASE("megatron: complaints name file, line and flag") {
   CHECK(message("--num-layers 4\n--num-layers 5") ==
         "args:2: --num-layers is '5' here and '4' in line 1\n  hint: keep one of the two");
   CHECK(message(std::string(plain) + "--spec a b") ==
-        "args:1: --spec: a layer specification in Python cannot be read");
+        "args:1: --spec: a layer specification in Python cannot be read\n"
+        "  hint: name the folder that isoloop emit wrote, or the architecture.json in it");
   CHECK(message(std::string(plain) + "--num-experts 8 --moe-layer-freq \"[0]*3\"") ==
         "args:1: --moe-layer-freq: lists 3 layers of 4");
   CHECK(message("--num-layers \"4") == "args:1: a quote is not closed");

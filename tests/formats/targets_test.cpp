@@ -44,10 +44,46 @@ TEST_CASE("targets: a plain MoE needs MoE and nothing else, and all can say it")
 
 TEST_CASE("targets: a loop is refused by name") {
   const arch::Architecture m = arch::with_loop(model(), arch::parse_loop("middle", 4, ""));
-  for (const char* target : {"megatron", "torchtitan", "maxtext", "olmo", "nanotron"})
+  for (const char* target : {"maxtext", "olmo", "nanotron"})
     CHECK(refusal(m, target) == std::string("segment 'recur': ") + target +
                                     " cannot say loop (layers that are executed more than once)\n"
-                                    "  hint: targets that can: hf");
+                                    "  hint: targets that can: hf, megatron, torchtitan");
+  for (const char* target : {"hf", "megatron", "torchtitan"}) CHECK(refusal(m, target).empty());
+}
+
+TEST_CASE("targets: a loop that a layer file cannot run is refused by name") {
+  arch::Architecture m = arch::with_loop(model(), arch::parse_loop("middle:1/2x4", 4, ""));
+  arch::Segment& recur = m.segments.at(1);
+  recur.visits.backward = 2;
+  for (const char* target : {"megatron", "torchtitan"})
+    CHECK(refusal(m, target) ==
+          std::string("segment 'recur': ") + target +
+              " cannot say truncated back-propagation (visits that are not back-propagated through)\n"
+              "  hint: targets that can: hf");
+  recur.visits = {Ratio(Int(7), Int(2)), Ratio(Int(7), Int(2))};
+  for (const char* target : {"hf", "megatron", "torchtitan"})
+    CHECK(refusal(m, target) == std::string("segment 'recur': ") + target +
+                                    " cannot say 7/2 visits: a mean over sampled depths\n"
+                                    "  hint: a model that runs needs whole visits");
+  recur.visits = {4, 4};
+  m.mtp_layers = 1;
+  CHECK(refusal(m, "megatron") ==
+        "megatron cannot say MTP layers beside a loop\n"
+        "  hint: its MTP layers copy the last layer");
+}
+
+TEST_CASE("targets: two stacks in turn are a schedule, which only some can run") {
+  arch::Architecture m = model();
+  m.segments.push_back(m.segments.front());
+  m.segments.front().name = "low";
+  m.segments.back().name = "high";
+  m.segments.front().visits = {4, 4};
+  m.segments.back().visits = {2, 2};
+  m.schedule = {"low", "low", "high", "low", "low", "high"};
+  CHECK(refusal(m, "torchtitan").empty());
+  CHECK(refusal(m, "megatron") ==
+        "megatron cannot say a schedule that is not one block run again\n"
+        "  hint: its layer file repeats blocks of neighbouring layers");
 }
 
 TEST_CASE("targets: the feature and the segment that need it") {

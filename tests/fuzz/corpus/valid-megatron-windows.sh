@@ -1,0 +1,23 @@
+MODEL_ARGS=(
+  --num-layers 24
+  --hidden-size 2880
+  --num-attention-heads 64
+  --group-query-attention
+  --num-query-groups 8
+  --kv-channels 64
+  --softmax-type learnable
+  --window-size 127,0
+  --window-attn-skip-freq "([1,0]*12)"
+  --ffn-hidden-size 2880
+  --swiglu
+  --num-experts 32
+  --moe-router-topk 4
+  --moe-ffn-hidden-size 2880
+  --normalization RMSNorm
+  --position-embedding-type rope
+  --vocab-size 201088
+  --make-vocab-size-divisible-by 128
+  --untie-embeddings-and-output-weights
+  --seq-length 4096
+  --max-position-embeddings 4096
+)
