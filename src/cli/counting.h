@@ -1,5 +1,6 @@
-// What a result was counted with, in its JSON: keys convention, context_tokens, and of the rest what
-// differs from the default (attended_tokens, document_tokens, dtype, kv_dtype, vocab_multiple).
+// What a result was counted with, in its JSON: keys convention, context_tokens, and of the rest
+// what differs from the default (attended_tokens, document_tokens, dtype, kv_dtype,
+// vocab_multiple).
 //
 // Held by tests/cli/report_test.cpp, which recounts results from them.
 #pragma once

@@ -14,9 +14,11 @@ namespace {
 
 using report::Align;
 
-/// Rows of the ledger by name, from the result itself: it was counted with options it need not state.
+/// Rows of the ledger by name, from the result itself: it was counted with options it need not
+/// state.
 void collect(json::Fields& model, report::Bars& bars, std::size_t which) {
-  constexpr std::array<const char*, 3> keys = {"train_flops_per_token", "stored_params", "kv_bytes_per_token"};
+  constexpr std::array<const char*, 3> keys = {"train_flops_per_token", "stored_params",
+                                               "kv_bytes_per_token"};
   for (json::Fields& row : model.optional_objects("rows")) {
     if (row.has("multi_token_prediction")) continue;  // not in the model's totals
     const std::string name = row.text("name");
@@ -36,15 +38,21 @@ void collect(json::Fields& model, report::Bars& bars, std::size_t which) {
 report::Stack stack_of(json::Fields& model) {
   report::Stack stack;
   stack.name = model.text("name");
-  stack.text = fmt::format("{} layers, {} run", number_text(model, "depth"), number_text(model, "effective_depth"));
+  stack.text = fmt::format("{} layers, {} run", number_text(model, "depth"),
+                           number_text(model, "effective_depth"));
   for (json::Fields& row : model.optional_objects("rows")) {
     const std::string segment = row.optional_text("segment").value_or("");
-    const double layers = row.optional_number("layers").value_or(0), visits = row.optional_number("visits").value_or(1);
-    if (segment.empty() || row.has("multi_token_prediction") || layers < 1 || layers > 1e5) continue;
-    const bool seen = std::any_of(stack.blocks.begin(), stack.blocks.end(), [&](const auto& b) { return b.name == segment; });
+    const double layers = row.optional_number("layers").value_or(0),
+                 visits = row.optional_number("visits").value_or(1);
+    if (segment.empty() || row.has("multi_token_prediction") || layers < 1 || layers > 1e5)
+      continue;
+    const bool seen = std::any_of(stack.blocks.begin(), stack.blocks.end(),
+                                  [&](const auto& b) { return b.name == segment; });
     if (seen) continue;
     stack.blocks.push_back({segment, static_cast<std::size_t>(layers), ""});
-    if (visits != 1) stack.repeats.push_back({stack.blocks.size() - 1, stack.blocks.size() - 1, fmt::format("{:g}", visits)});
+    if (visits != 1)
+      stack.repeats.push_back(
+          {stack.blocks.size() - 1, stack.blocks.size() - 1, fmt::format("{:g}", visits)});
   }
   return stack;
 }
@@ -58,7 +66,8 @@ void add_conventions(std::vector<json::Fields>& models, Page& page) {
     if (auto all = m.optional_object("conventions")) {
       table.columns.push_back({m.text("name")});
       for (const auto& item : m.find("conventions")->items())
-        if (std::find(names.begin(), names.end(), item.key()) == names.end()) names.push_back(item.key());
+        if (std::find(names.begin(), names.end(), item.key()) == names.end())
+          names.push_back(item.key());
     }
   for (const std::string& name : names) {
     std::vector<report::Cell> row = {name};
@@ -75,14 +84,22 @@ void add_conventions(std::vector<json::Fields>& models, Page& page) {
 report::Table models_table(std::vector<json::Fields>& models, const std::string& id) {
   report::Table table;
   table.id = id;
-  table.columns = {{"model", "", Align::left}, {"layers"}, {"layers run"}, {"parameters"}, {"active"},
-                   {"forward", "FLOPs per token"}, {"training", "FLOPs per token"}, {"KV cache", "bytes per token"},
-                   {"weights", "bytes"}, {"convention", "", Align::left}};
+  table.columns = {{"model", "", Align::left},
+                   {"layers"},
+                   {"layers run"},
+                   {"parameters"},
+                   {"active"},
+                   {"forward", "FLOPs per token"},
+                   {"training", "FLOPs per token"},
+                   {"KV cache", "bytes per token"},
+                   {"weights", "bytes"},
+                   {"convention", "", Align::left}};
   for (json::Fields& m : models) {
-    json::Fields params = m.object("params"), flops = m.object("flops_per_token"), kv = m.object("kv_cache"),
-                 memory = m.object("memory");
-    table.rows.push_back({m.text("name"), number_text(m, "depth"), number_text(m, "effective_depth"),
-                          number_text(params, "total"), number_text(params, "active"), number_text(flops, "forward"),
+    json::Fields params = m.object("params"), flops = m.object("flops_per_token"),
+                 kv = m.object("kv_cache"), memory = m.object("memory");
+    table.rows.push_back({m.text("name"), number_text(m, "depth"),
+                          number_text(m, "effective_depth"), number_text(params, "total"),
+                          number_text(params, "active"), number_text(flops, "forward"),
                           number_text(flops, "train"), number_text(kv, "bytes_per_token"),
                           number_text(memory, "weights_bytes"), m.text("convention")});
   }
@@ -95,7 +112,8 @@ report::Chart scatter(std::vector<json::Fields>& models, Page& page) {
   plot.y = {"parameters", "", true};
   report::Series series{"models", report::Mark::dots, 0, false, {}};
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const double x = models[i].object("flops_per_token").number("train"), y = models[i].object("params").number("total");
+    const double x = models[i].object("flops_per_token").number("train"),
+                 y = models[i].object("params").number("total");
     if (x > 0 && y > 0) series.points.push_back({x, y, {}, models[i].text("name"), i});
   }
   plot.series.push_back(std::move(series));
@@ -111,10 +129,13 @@ void add_count(json::Fields& result, Page& page) {
                                               : fmt::format("Count of {} models", models.size())});
   page.add(models_table(models, page.name("models")));
   if (models.size() > 1) page.add(scatter(models, page));
-  const std::size_t shown = std::min<std::size_t>(models.size(), 4);  // more bars than that are no picture
+  const std::size_t shown =
+      std::min<std::size_t>(models.size(), 4);  // more bars than that are no picture
   report::Bars bars;
   report::Stacks stacks;
-  bars.panels = {{"training FLOPs per token", "", {}}, {"parameters", "", {}}, {"KV cache, bytes per token", "", {}}};
+  bars.panels = {{"training FLOPs per token", "", {}},
+                 {"parameters", "", {}},
+                 {"KV cache, bytes per token", "", {}}};
   for (report::Panel& panel : bars.panels) panel.bars.resize(shown);
   for (std::size_t i = 0; i < shown; ++i) {
     bars.series.push_back(models[i].text("name"));

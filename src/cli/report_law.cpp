@@ -22,7 +22,8 @@ std::string percent_or_empty(const std::optional<double>& fraction) {
 }
 
 void add_warnings(json::Fields& result, Page& page) {
-  for (const std::string& warning : result.optional_texts("warnings")) page.add(report::Paragraph{"Warning: " + warning, Tone::warn});
+  for (const std::string& warning : result.optional_texts("warnings"))
+    page.add(report::Paragraph{"Warning: " + warning, Tone::warn});
 }
 
 report::Table coefficient_table(json::Fields& result) {
@@ -35,8 +36,11 @@ report::Table coefficient_table(json::Fields& result) {
   for (const std::string& name : order) {
     if (!coefficients.has(name)) continue;
     auto interval = intervals ? intervals->optional_object(name) : std::nullopt;
-    const auto end = [&](const char* key) { return interval ? fmt::format("{:.5g}", interval->number(key)) : std::string(); };
-    table.rows.push_back({name, fmt::format("{:.8g}", coefficients.number(name)), end("low"), end("high")});
+    const auto end = [&](const char* key) {
+      return interval ? fmt::format("{:.5g}", interval->number(key)) : std::string();
+    };
+    table.rows.push_back(
+        {name, fmt::format("{:.8g}", coefficients.number(name)), end("low"), end("high")});
   }
   return table;
 }
@@ -50,19 +54,24 @@ std::size_t colour_of(std::vector<double>& known, double sparsity) {
 }
 
 /// Frontiers as curves; the target of a gain is solid, its reference dashed.
-void add_frontiers(json::Fields& result, report::Plot& plot, std::vector<double>& sparsities, bool name_laws) {
+void add_frontiers(json::Fields& result, report::Plot& plot, std::vector<double>& sparsities,
+                   bool name_laws) {
   std::string first;
   for (json::Fields& f : result.optional_objects("frontiers")) {
     const double s = f.number("sparsity");
     const std::string law = f.optional_text("law").value_or("");
     if (first.empty()) first = law;
-    report::Series curve{fmt::format("{}{:g}", name_laws ? law + ", S = " : "frontier, S = ", s), report::Mark::line, colour_of(sparsities, s),
-                         name_laws && law == first, {}};
+    report::Series curve{fmt::format("{}{:g}", name_laws ? law + ", S = " : "frontier, S = ", s),
+                         report::Mark::line,
+                         colour_of(sparsities, s),
+                         name_laws && law == first,
+                         {}};
     for (json::Fields& p : f.optional_objects("points")) {
       const double compute = p.number("compute"), loss = p.number("loss_nats");
       const auto low = p.optional_number("low"), high = p.optional_number("high");
       if (!(compute > 0)) continue;
-      curve.points.push_back({compute, loss, low && high ? std::optional(report::Range{*low, *high}) : std::nullopt});
+      curve.points.push_back(
+          {compute, loss, low && high ? std::optional(report::Range{*low, *high}) : std::nullopt});
     }
     if (!curve.points.empty()) plot.series.push_back(std::move(curve));
   }
@@ -78,15 +87,19 @@ std::vector<Point> points_of(json::Fields& result) {
     const auto compute = p.optional_number("compute");
     if (!compute || !(*compute > 0)) continue;
     const std::string cell = p.optional_text("cell").value_or("");
-    points.push_back({*compute, p.optional_number("sparsity").value_or(0), p.number("observed_nats"), p.number("predicted_nats"), p.number("log_residual"),
-                      fmt::format("{}{}line {}", cell, cell.empty() ? "" : ", ", number_text(p, "line"))});
+    points.push_back(
+        {*compute, p.optional_number("sparsity").value_or(0), p.number("observed_nats"),
+         p.number("predicted_nats"), p.number("log_residual"),
+         fmt::format("{}{}line {}", cell, cell.empty() ? "" : ", ", number_text(p, "line"))});
   }
   return points;
 }
 
 void add_fit_charts(json::Fields& result, Page& page) {
   const std::vector<Point> points = points_of(result);
-  if (points.empty()) return page.add(report::Paragraph{"The result holds no points, so there is no picture of the fit.", Tone::dim});
+  if (points.empty())
+    return page.add(report::Paragraph{
+        "The result holds no points, so there is no picture of the fit.", Tone::dim});
   std::vector<double> sparsities;
   for (const Point& p : points) (void)colour_of(sparsities, p.sparsity);
   std::sort(sparsities.begin(), sparsities.end());
@@ -99,19 +112,28 @@ void add_fit_charts(json::Fields& result, Page& page) {
   report::Table rows;
   rows.title = "Runs";
   rows.id = table;
-  rows.columns = {{"run", "", Align::left}, {"C", "FLOPs"}, {"S"}, {"loss", "nats"}, {"predicted", "nats"}, {"residual", "% in log"}};
+  rows.columns = {{"run", "", Align::left}, {"C", "FLOPs"},        {"S"},
+                  {"loss", "nats"},         {"predicted", "nats"}, {"residual", "% in log"}};
   for (const double s : sparsities)
     for (report::Plot* plot : {&losses, &residuals})
-      plot->series.push_back({fmt::format("runs, S = {:g}", s), report::Mark::dots, colour_of(sparsities, s), false, {}});
+      plot->series.push_back({fmt::format("runs, S = {:g}", s),
+                              report::Mark::dots,
+                              colour_of(sparsities, s),
+                              false,
+                              {}});
   for (const Point& p : points) {
     const std::size_t i = colour_of(sparsities, p.sparsity);
     losses.series[i].points.push_back({p.compute, p.observed, {}, p.label, rows.rows.size()});
-    residuals.series[i].points.push_back({p.compute, p.residual * 100, {}, p.label, rows.rows.size()});
-    rows.rows.push_back({p.label, fmt::format("{:.4g}", p.compute), fmt::format("{:g}", p.sparsity), fmt::format("{:.4f}", p.observed),
-                         fmt::format("{:.4f}", p.predicted), fmt::format("{:+.3f}", p.residual * 100)});
+    residuals.series[i].points.push_back(
+        {p.compute, p.residual * 100, {}, p.label, rows.rows.size()});
+    rows.rows.push_back({p.label, fmt::format("{:.4g}", p.compute), fmt::format("{:g}", p.sparsity),
+                         fmt::format("{:.4f}", p.observed), fmt::format("{:.4f}", p.predicted),
+                         fmt::format("{:+.3f}", p.residual * 100)});
   }
   add_frontiers(result, losses, sparsities, false);
-  page.add(report::Chart{page.name("loss"), "Loss against compute", "Frontier: the best split of compute into size and tokens; bands 95 %.", std::move(losses), table});
+  page.add(report::Chart{page.name("loss"), "Loss against compute",
+                         "Frontier: the best split of compute into size and tokens; bands 95 %.",
+                         std::move(losses), table});
   page.add(report::Chart{page.name("residuals"), "Residuals", "", std::move(residuals), table});
   page.add(std::move(rows));
 }
@@ -119,25 +141,41 @@ void add_fit_charts(json::Fields& result, Page& page) {
 report::Table gain_table(std::vector<json::Fields>& rows, const std::string& id) {
   report::Table table;
   table.id = id;
-  table.columns = {{"C", "training FLOPs"}, {"S"}, {"gain", "%"}, {"low", "95 %"}, {"high", "95 %"}, {"loss", "nats"}, {"reference needs", "training FLOPs"}, {"", "", Align::left}};
+  table.columns = {{"C", "training FLOPs"},
+                   {"S"},
+                   {"gain", "%"},
+                   {"low", "95 %"},
+                   {"high", "95 %"},
+                   {"loss", "nats"},
+                   {"reference needs", "training FLOPs"},
+                   {"window", "", Align::left}};
   for (json::Fields& r : rows) {
     const auto needs = r.optional_number("reference_compute");
-    table.rows.push_back({fmt::format("{:.4g}", r.number("compute")), fmt::format("{:g}", r.number("sparsity")),
-                          {percent_or_empty(r.optional_number("gain")), r.optional_number("gain").value_or(0) > 0 ? Tone::good : Tone::bad},
-                          percent_or_empty(r.optional_number("low")), percent_or_empty(r.optional_number("high")), fmt::format("{:.4f}", r.number("loss_nats")),
-                          needs ? fmt::format("{:.4g}", *needs) : "never", r.optional_boolean("extrapolated").value_or(false) ? Cell("extrapolated", Tone::warn) : Cell("")});
+    table.rows.push_back({fmt::format("{:.4g}", r.number("compute")),
+                          fmt::format("{:g}", r.number("sparsity")),
+                          {percent_or_empty(r.optional_number("gain")),
+                           r.optional_number("gain").value_or(0) > 0 ? Tone::good : Tone::bad},
+                          percent_or_empty(r.optional_number("low")),
+                          percent_or_empty(r.optional_number("high")),
+                          fmt::format("{:.4f}", r.number("loss_nats")),
+                          needs ? fmt::format("{:.4g}", *needs) : "never",
+                          r.optional_boolean("extrapolated").value_or(false)
+                              ? Cell("extrapolated", Tone::warn)
+                              : Cell("")});
   }
   return table;
 }
 
-report::Chart gain_plot(std::vector<json::Fields>& rows, const Page& page, const std::string& table) {
+report::Chart gain_plot(std::vector<json::Fields>& rows, const Page& page,
+                        const std::string& table) {
   report::Plot plot;
   plot.x = {"training compute of the target", "FLOPs", true};
   plot.y = {"compute saved", "%"};
   std::vector<double> sparsities;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double s = rows[i].number("sparsity");
-    const auto gain = rows[i].optional_number("gain"), low = rows[i].optional_number("low"), high = rows[i].optional_number("high");
+    const auto gain = rows[i].optional_number("gain"), low = rows[i].optional_number("low"),
+               high = rows[i].optional_number("high");
     const std::size_t colour = colour_of(sparsities, s);
     if (colour == plot.series.size() / 2) {
       plot.series.push_back({fmt::format("S = {:g}", s), report::Mark::dots, colour, false, {}});
@@ -151,9 +189,12 @@ report::Chart gain_plot(std::vector<json::Fields>& rows, const Page& page, const
     plot.series[2 * colour + 1].points.push_back(p);
   }
   for (report::Series& s : plot.series)
-    if (s.mark == report::Mark::line) std::sort(s.points.begin(), s.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+    if (s.mark == report::Mark::line)
+      std::sort(s.points.begin(), s.points.end(),
+                [](const auto& a, const auto& b) { return a.x < b.x; });
   plot.guides.push_back({false, 0, ""});
-  return {page.name("compute"), "Compute saved at equal loss", "Bands: 95 % intervals, where the laws have draws.", std::move(plot), table};
+  return {page.name("compute"), "Compute saved at equal loss",
+          "Bands: 95 % intervals, where the laws have draws.", std::move(plot), table};
 }
 
 }  // namespace
@@ -162,16 +203,19 @@ void add_fit(json::Fields& result, Page& page) {
   page.add(report::Heading{"Fit" + (result.has("name") ? ": " + result.text("name") : "")});
   page.add(coefficient_table(result));
   json::Fields starts = result.object("starts");
-  page.add(report::Facts{{{"rows", number_text(result, "rows")},
-                          {"objective", fmt::format("{:.10g}", result.number("objective"))},
-                          {"rmse", fmt::format("{:.5g} nats", result.number("rmse"))},
-                          {"starts", fmt::format("{} tried, {} reached the best optimum", number_text(starts, "tried"), number_text(starts, "reached"))}}});
+  page.add(report::Facts{
+      {{"rows", number_text(result, "rows")},
+       {"objective", fmt::format("{:.10g}", result.number("objective"))},
+       {"rmse", fmt::format("{:.5g} nats", result.number("rmse"))},
+       {"starts", fmt::format("{} tried, {} reached the best optimum", number_text(starts, "tried"),
+                              number_text(starts, "reached"))}}});
   add_fit_charts(result, page);
   add_warnings(result, page);
 }
 
 void add_gain(json::Fields& result, Page& page) {
-  page.add(report::Heading{fmt::format("Gain of {} over {}", result.text("target"), result.text("reference"))});
+  page.add(report::Heading{
+      fmt::format("Gain of {} over {}", result.text("target"), result.text("reference"))});
   std::vector<json::Fields> rows = result.optional_objects("rows");
   if (!result.has("rows")) throw result.missing("rows");
   const std::string table = page.name("rows");
@@ -183,7 +227,8 @@ void add_gain(json::Fields& result, Page& page) {
   std::vector<double> sparsities;
   add_frontiers(result, plot, sparsities, true);
   if (!plot.series.empty())
-    page.add(report::Chart{page.name("frontiers"), "Frontiers", "Dashed: the reference. Bands: 95 % intervals.", std::move(plot)});
+    page.add(report::Chart{page.name("frontiers"), "Frontiers",
+                           "Dashed: the reference. Bands: 95 % intervals.", std::move(plot)});
   add_warnings(result, page);
 }
 

@@ -14,7 +14,8 @@ namespace isoloop::cli {
 namespace {
 
 constexpr std::array budgets = {cost::Budget::flops, cost::Budget::params, cost::Budget::kv};
-constexpr std::array<const char*, 3> budget_titles = {"training FLOPs per token", "parameters", "KV cache, bytes per token"};
+constexpr std::array<const char*, 3> budget_titles = {"training FLOPs per token", "parameters",
+                                                      "KV cache, bytes per token"};
 
 /// Contributions by name of row and budget, summed over segments; a row of one part has one name.
 struct ByRow {
@@ -31,7 +32,8 @@ ByRow by_row(const arch::Architecture& model, const cost::Options& options) {
       parts[b] = cost::contribution(row, budgets[b], options).to_double();
     if (std::all_of(parts.begin(), parts.end(), [](double v) { return v == 0; })) continue;
     const auto [at, fresh] = result.values.emplace(row.name, parts);
-    if (fresh) result.order.push_back(row.name);
+    if (fresh)
+      result.order.push_back(row.name);
     else
       for (std::size_t b = 0; b < budgets.size(); ++b) at->second[b] += parts[b];
   }
@@ -66,9 +68,11 @@ report::Stack stack_of(const Named& named) {
   const arch::Architecture& m = named.model;
   stack.text = fmt::format("hidden {}, {} layers run", m.hidden, grouped(arch::effective_depth(m)));
   for (const arch::Segment& s : m.segments) {
-    const std::string ffn = s.ffn.moe ? fmt::format("{} experts of {}, top-{}", s.ffn.experts, s.ffn.expert_size, s.ffn.top_k)
+    const std::string ffn = s.ffn.moe ? fmt::format("{} experts of {}, top-{}", s.ffn.experts,
+                                                    s.ffn.expert_size, s.ffn.top_k)
                                       : fmt::format("FFN of {}", s.ffn.size);
-    stack.blocks.push_back({s.name, static_cast<std::size_t>(s.layers), fmt::format("{} heads, {}", s.attention.heads, ffn)});
+    stack.blocks.push_back({s.name, static_cast<std::size_t>(s.layers),
+                            fmt::format("{} heads, {}", s.attention.heads, ffn)});
   }
   stack.repeats = repeats_of(m);
   return stack;
@@ -98,7 +102,8 @@ report::Chart budget_bars(std::string name, std::string title, const std::vector
     }
     bars.panels.push_back(std::move(panel));
   }
-  const std::string note = fmt::format("Convention '{}'. Each panel adds up to a budget.", options.convention.name);
+  const std::string note =
+      fmt::format("Convention '{}'. Each panel adds up to a budget.", options.convention.name);
   return {std::move(name), std::move(title), note, std::move(bars)};
 }
 
@@ -108,7 +113,8 @@ bool recounts(const Named& baseline, const Named& match, const Values& mismatch,
   for (const auto& [name, stated] : mismatch) {
     if (std::find(known.begin(), known.end(), name) == known.end()) continue;
     const cost::Budget budget = cost::parse_budget(name, "mismatch");
-    const double from = cost::total(cost::ledger(baseline.model, options), budget, options).to_double();
+    const double from =
+        cost::total(cost::ledger(baseline.model, options), budget, options).to_double();
     const double to = cost::total(cost::ledger(match.model, options), budget, options).to_double();
     if (from == 0 || std::abs((to - from) / from - stated) > 1e-9) return false;
   }
@@ -118,7 +124,8 @@ bool recounts(const Named& baseline, const Named& match, const Values& mismatch,
 report::Chart layer_stacks(std::string name, std::string title, const std::vector<Named>& models) {
   report::Stacks stacks;
   for (const Named& m : models) stacks.stacks.push_back(stack_of(m));
-  return {std::move(name), std::move(title), "One slab per physical layer; × how often a block runs for each token.",
+  return {std::move(name), std::move(title),
+          "One slab per physical layer; × how often a block runs for each token.",
           std::move(stacks)};
 }
 
@@ -133,8 +140,10 @@ bool add_pair(Page& page, const std::string& table, std::size_t row, const Named
   };
   const std::string rows = std::to_string(row + 1);
   if (same)
-    add(budget_bars(page.name("budgets-" + rows), fmt::format("Budgets by row: {}", match.name), {baseline, match}, options));
-  add(layer_stacks(page.name("layers-" + rows), fmt::format("Layers: {}", match.name), {baseline, match}));
+    add(budget_bars(page.name("budgets-" + rows), fmt::format("Budgets by row: {}", match.name),
+                    {baseline, match}, options));
+  add(layer_stacks(page.name("layers-" + rows), fmt::format("Layers: {}", match.name),
+                   {baseline, match}));
   return same;
 }
 
@@ -145,9 +154,11 @@ report::Chart mismatch_plot(std::string name, const std::string& table,
   plot.y = {"parameters, match over baseline", "%"};
   const auto percent_of = [](double fraction) { return fraction * 100; };
   for (const MismatchPoint& p : points) {
-    const double flops = value_or(p.mismatch, "flops", NAN), params = value_or(p.mismatch, "params", NAN);
+    const double flops = value_or(p.mismatch, "flops", NAN),
+                 params = value_or(p.mismatch, "params", NAN);
     if (std::isnan(flops) || std::isnan(params)) continue;
-    series_of(plot, p.series).points.push_back({percent_of(flops), percent_of(params), {}, p.label, p.row});
+    series_of(plot, p.series)
+        .points.push_back({percent_of(flops), percent_of(params), {}, p.label, p.row});
   }
   for (const bool vertical : {true, false}) {
     const double limit = percent_of(value_or(tolerance, vertical ? "flops" : "params", 0));
@@ -155,7 +166,8 @@ report::Chart mismatch_plot(std::string name, const std::string& table,
     plot.guides.push_back({vertical, -limit, ""});
     plot.guides.push_back({vertical, limit, vertical ? "" : "tolerance"});
   }
-  return {std::move(name), "Where the matches lie within the tolerance", "", std::move(plot), table};
+  return {std::move(name), "Where the matches lie within the tolerance", "", std::move(plot),
+          table};
 }
 
 }  // namespace isoloop::cli

@@ -28,8 +28,8 @@ struct Page {
   std::string name(std::string_view part) const { return prefix + "-" + std::string(part); }
 };
 
-/// Each adds the sections of one result. Throws Error (kind input) naming a field that is missing or
-/// has another type.
+/// Each adds the sections of one result. Throws Error (kind input) naming a field that is missing
+/// or has another type.
 void add_count(json::Fields& result, Page& page);
 void add_match(json::Fields& result, Page& page);
 void add_check(json::Fields& result, Page& page);
@@ -40,10 +40,13 @@ void add_plan(json::Fields& result, Page& page);
 void add_fit(json::Fields& result, Page& page);
 void add_gain(json::Fields& result, Page& page);
 
-// ---- Shared by several results -------------------------------------------------------------------
+// ---- Shared by several results
+// -------------------------------------------------------------------
 
 /// A number as it stands in the result: "1,633,904,640", or six significant digits; "" if absent.
 std::string number_text(json::Fields& fields, std::string_view key);
+/// Fixed decimals, rounded half away from zero as everywhere else.
+std::string fixed(double value, int digits);
 /// A fraction in percent without its sign of percent, which stands on the column: "+0.439".
 std::string signed_percent(double fraction);
 /// Letters and digits of a name in small letters, others as hyphens: for chart names.

@@ -23,16 +23,25 @@ std::string number_text(json::Fields& fields, std::string_view key) {
   return fmt::format("{:.6g}", number);
 }
 
+std::string fixed(double value, int digits) {
+  const double scale = std::pow(10, digits);
+  const double rounded = std::round(value * scale) / scale;
+  return fmt::format("{:.{}f}", std::isfinite(rounded) ? rounded : value, digits);
+}
+
 std::string signed_percent(double fraction) {
-  return fraction == 0 ? "0" : fmt::format("{:+.3f}", fraction * 100);
+  return fraction == 0 ? "0" : (fraction > 0 ? "+" : "") + fixed(fraction * 100, 3);
 }
 
 std::string chart_word(std::string_view text) {
   std::string word;
   for (const char c : text) {
-    if (c >= 'A' && c <= 'Z') word += static_cast<char>(c - 'A' + 'a');
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) word += c;
-    else if (!word.empty() && word.back() != '-') word += '-';
+    if (c >= 'A' && c <= 'Z')
+      word += static_cast<char>(c - 'A' + 'a');
+    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+      word += c;
+    else if (!word.empty() && word.back() != '-')
+      word += '-';
   }
   while (word.ends_with('-')) word.pop_back();
   return word;
@@ -81,9 +90,11 @@ cost::Options counting(json::Fields& result) {
   constexpr std::int64_t most = arch::max_dimension;
   // A manifest of pairs, which an exploration holds, names the same without units.
   const bool manifest = result.has("context");
-  options.context = result.optional_integer(manifest ? "context" : "context_tokens", {0, most}).value_or(0);
+  options.context =
+      result.optional_integer(manifest ? "context" : "context_tokens", {0, most}).value_or(0);
   options.attended = result.optional_ratio(manifest ? "attended" : "attended_tokens");
-  options.documents = result.optional_integers(manifest ? "documents" : "document_tokens", {1, most});
+  options.documents =
+      result.optional_integers(manifest ? "documents" : "document_tokens", {1, most});
   if (const auto type = result.optional_text("dtype"))
     options.dtype = parse_dtype(*type, result.where("dtype"));
   if (const auto type = result.optional_text("kv_dtype"))
@@ -93,16 +104,19 @@ cost::Options counting(json::Fields& result) {
 }
 
 std::vector<report::Column> shape_columns() {
-  return {{"layers"},  {"hidden"},  {"heads"}, {"kv heads"},
+  return {{"layers"},    {"hidden"},  {"heads"}, {"kv heads"},
           {"head size"}, {"experts"}, {"top-k"}, {"expert size"}};
 }
 
 void add_shape(const arch::Architecture& model, std::vector<report::Cell>& row) {
   const arch::Segment& s = model.segments.front();
-  const auto text = [](std::int64_t value) { return value == 0 ? std::string() : grouped(Ratio(value)); };
+  const auto text = [](std::int64_t value) {
+    return value == 0 ? std::string() : grouped(Ratio(value));
+  };
   row.emplace_back(text(arch::depth(model)));
-  for (const std::int64_t value : {model.hidden, s.attention.heads, s.attention.kv_heads, s.attention.head_size,
-                                   s.ffn.experts, s.ffn.top_k, s.ffn.moe ? s.ffn.expert_size : s.ffn.size})
+  for (const std::int64_t value :
+       {model.hidden, s.attention.heads, s.attention.kv_heads, s.attention.head_size, s.ffn.experts,
+        s.ffn.top_k, s.ffn.moe ? s.ffn.expert_size : s.ffn.size})
     row.emplace_back(text(value));
 }
 

@@ -62,10 +62,11 @@ std::string typeset(std::string text) {
 
 /// A tick's number with the decimals its step needs, large ones with one letter for the whole axis.
 std::string tick_text(double at, double step, double largest) {
-  if (largest >= 1e15 || (largest > 0 && largest < 1e-4)) return typeset(trimmed(fmt::format("{:.3g}", at)));
+  if (largest >= 1e15 || (largest > 0 && largest < 1e-4))
+    return typeset(trimmed(fmt::format("{:.3g}", at)));
   const Prefix prefix = largest >= 1e4 ? prefix_of(largest) : Prefix{};
-  const int decimals = std::clamp(
-      static_cast<int>(std::ceil(-std::log10(step / prefix.scale) - 1e-9)), 0, 8);
+  const int decimals =
+      std::clamp(static_cast<int>(std::ceil(-std::log10(step / prefix.scale) - 1e-9)), 0, 8);
   if (std::abs(at) < step / 2) return "0";
   return typeset(fmt::format("{:.{}f}{}", at / prefix.scale, decimals, prefix.letter));
 }
@@ -100,7 +101,7 @@ Scale logarithmic(double low, double high) {
   const double decades = std::log10(high / low);
   const bool dense = decades < 2;
   const std::array<double, 3> factors = {1, 2, 5};
-  constexpr double near = 1e-6;  // of a stop: on it
+  constexpr double near = 1e-6;           // of a stop: on it
   const auto below = [&](double value) {  // the last stop at or below
     const double power = std::pow(10, std::floor(std::log10(value) + near));
     double best = power;
@@ -196,9 +197,8 @@ std::string value_text(double value) {
   if (size != 0 && (size >= 1e15 || size < 1e-4)) return typeset(fmt::format("{:.4g}", value));
   if (size < 1e4) {
     const int before = size < 1 ? 0 : static_cast<int>(std::floor(std::log10(size)));
-    const int after = size == 0 || size >= 1
-                          ? 3 - before
-                          : 3 - static_cast<int>(std::floor(std::log10(size)));
+    const int after =
+        size == 0 || size >= 1 ? 3 - before : 3 - static_cast<int>(std::floor(std::log10(size)));
     return typeset(trimmed(fmt::format("{:.{}f}", value + 0.0, std::max(after, 0))));
   }
   const Prefix prefix = prefix_of(size);

@@ -21,8 +21,11 @@ using Json = nlohmann::ordered_json;
 Json scale_json(const Scale& scale, const Axis& axis) {
   Json ticks = Json::array();
   for (const Tick& t : scale.ticks) ticks.push_back(Json::array({t.at, t.text}));
-  return {{"title", axis_title(axis)}, {"low", scale.low}, {"high", scale.high},
-          {"log", scale.log},          {"ticks", ticks}};
+  return {{"title", axis_title(axis)},
+          {"low", scale.low},
+          {"high", scale.high},
+          {"log", scale.log},
+          {"ticks", ticks}};
 }
 
 Json range_json(const std::optional<Range>& range) {
@@ -71,7 +74,8 @@ Json body_json(const Bars& bars) {
       }
       values.push_back(row);
     }
-    j["panels"].push_back({{"axis", scale_json(panel_scale(p), {p.title, p.unit})}, {"bars", values}});
+    j["panels"].push_back(
+        {{"axis", scale_json(panel_scale(p), {p.title, p.unit})}, {"bars", values}});
   }
   return j;
 }
@@ -85,7 +89,8 @@ Json body_json(const Stacks& stacks) {
       blocks.push_back({{"name", b.name}, {"count", b.count}, {"text", b.text}});
     for (const Repeat& r : s.repeats)
       repeats.push_back({{"first", r.first}, {"last", r.last}, {"times", r.times}});
-    j["stacks"].push_back({{"name", s.name}, {"text", s.text}, {"blocks", blocks}, {"repeats", repeats}});
+    j["stacks"].push_back(
+        {{"name", s.name}, {"text", s.text}, {"blocks", blocks}, {"repeats", repeats}});
   }
   return j;
 }
@@ -106,7 +111,8 @@ void check_body(const Chart& chart, const Bars& bars) {
   for (const Panel& p : bars.panels) {
     if (p.bars.size() != bars.series.size()) fault(chart, "has a panel without all series");
     for (const auto& series : p.bars)
-      if (series.size() != bars.categories.size()) fault(chart, "has a series without all categories");
+      if (series.size() != bars.categories.size())
+        fault(chart, "has a series without all categories");
     (void)panel_scale(p);
   }
 }
@@ -114,7 +120,8 @@ void check_body(const Chart& chart, const Bars& bars) {
 void check_body(const Chart& chart, const Stacks& stacks) {
   for (const Stack& s : stacks.stacks)
     for (const Repeat& r : s.repeats)
-      if (r.first > r.last || r.last >= s.blocks.size()) fault(chart, "repeats blocks it does not have");
+      if (r.first > r.last || r.last >= s.blocks.size())
+        fault(chart, "repeats blocks it does not have");
 }
 
 }  // namespace
@@ -152,12 +159,14 @@ void check_links(const Document& document) {
     if (chart->table.empty()) continue;
     const auto table = rows.find(chart->table);
     if (table == rows.end()) fault(*chart, "belongs to a table that is not there");
-    if (chart->row && *chart->row >= table->second) fault(*chart, "is about a row that is not there");
+    if (chart->row && *chart->row >= table->second)
+      fault(*chart, "is about a row that is not there");
     const Plot* plot = std::get_if<Plot>(&chart->body);
     if (plot == nullptr) continue;
     for (const Series& s : plot->series)
       for (const Point& p : s.points)
-        if (p.row && *p.row >= table->second) fault(*chart, "has a point of a row that is not there");
+        if (p.row && *p.row >= table->second)
+          fault(*chart, "has a point of a row that is not there");
   }
 }
 

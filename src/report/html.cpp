@@ -1,13 +1,14 @@
 // One HTML page that needs nothing beside it.
 //
 // The page is complete as written: tables are tables and charts are SVG, so that it reads without
-// scripts and in viewers that forbid them. Scripts then make tables sort and filter, draw the charts
-// anew with D3 to the width of the window, and link the two. Names come from files and are never
-// markup: text is escaped, data sits in JSON without "<", and the page's content security policy runs
-// only the scripts written here, so that neither network nor inline handlers can be reached.
+// scripts and in viewers that forbid them. Scripts then make tables sort and filter, draw the
+// charts anew with D3 to the width of the window, and link the two. Names come from files and are
+// never markup: text is escaped, data sits in JSON without "<", and the page's content security
+// policy runs only the scripts written here, so that neither network nor inline handlers can be
+// reached.
 //
-// Source: HTML Living Standard; Content Security Policy Level 3. Held by tests/report/html_test.cpp,
-// and in a browser by tests/page/page_test.py.
+// Source: HTML Living Standard; Content Security Policy Level 3. Held by
+// tests/report/html_test.cpp, and in a browser by tests/page/page_test.py.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,12 +32,18 @@ constexpr std::string_view page_folder = "templates/page/";
 
 std::string_view tone_class(Tone tone) {
   switch (tone) {
-    case Tone::plain: return "";
-    case Tone::good: return "good";
-    case Tone::bad: return "bad";
-    case Tone::warn: return "warn";
-    case Tone::dim: return "dim";
-    case Tone::strong: return "strong";
+    case Tone::plain:
+      return "";
+    case Tone::good:
+      return "good";
+    case Tone::bad:
+      return "bad";
+    case Tone::warn:
+      return "warn";
+    case Tone::dim:
+      return "dim";
+    case Tone::strong:
+      return "strong";
   }
   return "";
 }
@@ -87,12 +94,14 @@ std::string head_cell(const Column& column) {
 }
 
 std::string row_markup(const Table& table, std::size_t r) {
-  const bool ruled = r > 0 && std::find(table.rules.begin(), table.rules.end(), r) != table.rules.end();
+  const bool ruled =
+      r > 0 && std::find(table.rules.begin(), table.rules.end(), r) != table.rules.end();
   std::string out = fmt::format("<tr{}>", class_attribute(ruled ? "rule" : ""));
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Cell cell = cell_at(table.rows[r], i);
     const bool number = table.columns[i].align == Align::right;
-    out += fmt::format("<td{}>{}</td>", class_attribute(join(number ? "n" : "", tone_class(cell.tone))),
+    out += fmt::format("<td{}>{}</td>",
+                       class_attribute(join(number ? "n" : "", tone_class(cell.tone))),
                        escaped_markup(cell.text));
   }
   return out + "</tr>\n";
@@ -120,8 +129,10 @@ std::string markup(const Chart& chart, Page& page) {
   const bool waits = chart.row && *chart.row != page.first_rows.at(chart.table);
   const Bars* bars = std::get_if<Bars>(&chart.body);
   const bool wide = bars != nullptr && bars->panels.size() > 1;
-  std::string out = fmt::format("<figure data-chart=\"{}\"{}{}>\n<figcaption>{}</figcaption>\n<div class=\"drawing\">",
-                                chart.name, class_attribute(wide ? "wide" : ""), waits ? " hidden" : "", escaped_markup(chart.title));
+  std::string out = fmt::format(
+      "<figure data-chart=\"{}\"{}{}>\n<figcaption>{}</figcaption>\n<div class=\"drawing\">",
+      chart.name, class_attribute(wide ? "wide" : ""), waits ? " hidden" : "",
+      escaped_markup(chart.title));
   if (!waits) out += svg(chart, true);
   out += "</div>\n";
   if (!chart.note.empty())
@@ -134,7 +145,8 @@ std::string navigation(const Document& document) {
   std::size_t number = 0;
   for (const Block& block : document.blocks)
     if (const Heading* heading = std::get_if<Heading>(&block))
-      out += fmt::format("<li><a href=\"#part-{}\">{}</a></li>\n", ++number, escaped_markup(heading->text));
+      out += fmt::format("<li><a href=\"#part-{}\">{}</a></li>\n", ++number,
+                         escaped_markup(heading->text));
   if (number < 2) return {};
   return "<nav aria-label=\"Contents\"><ul>\n" + out + "</ul></nav>\n";
 }
@@ -164,7 +176,8 @@ std::string page_scripts() {
 std::string foot() {
   return fmt::format(
       "<footer>\n<p>Written by isoloop {}. This page needs no network.</p>\n"
-      "<details><summary>Charts by D3; its licence</summary>\n<pre>{}</pre>\n</details>\n</footer>\n",
+      "<details><summary>Charts by D3; its "
+      "licence</summary>\n<pre>{}</pre>\n</details>\n</footer>\n",
       ISOLOOP_VERSION, escaped_markup(data_file("templates/page/d3-licences.txt")));
 }
 
@@ -187,15 +200,18 @@ std::string write_html(const Document& document) {
   }
   if (among_charts) body += "</div>\n";
   const std::string charts = charts_json(document), nonce = nonce_of(body + charts);
-  const std::string title = escaped_markup(document.title.empty() ? "isoloop report" : document.title);
+  const std::string title =
+      escaped_markup(document.title.empty() ? "isoloop report" : document.title);
 
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-      "script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-      "<title>{1}</title>\n<style nonce=\"{0}\">\n", nonce, title);
+      "script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; base-uri 'none'; form-action "
+      "'none'\">\n"
+      "<title>{1}</title>\n<style nonce=\"{0}\">\n",
+      nonce, title);
   out += data_file("templates/page/page.css");
   out += fmt::format("</style>\n</head>\n<body>\n<header><h1>{}</h1></header>\n", title);
   out += navigation(document) + "<main>\n" + body + "</main>\n" + foot();

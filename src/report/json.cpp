@@ -34,7 +34,11 @@ Json block_json(const Table& table) {
     rows.push_back(cells);
   }
   return {{"table",
-           {{"id", table.id}, {"title", table.title}, {"columns", columns}, {"rows", rows}, {"note", table.note}}}};
+           {{"id", table.id},
+            {"title", table.title},
+            {"columns", columns},
+            {"rows", rows},
+            {"note", table.note}}}};
 }
 
 }  // namespace

@@ -19,8 +19,11 @@ std::size_t character_length(std::string_view text) {
   const unsigned first = byte(0);
   if (first < 0x80)
     return first >= 0x20 ? (first != 0x7F) : (first == '\t' || first == '\n' || first == '\r');
-  const std::size_t length =
-      first >= 0xF5 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  const std::size_t length = first >= 0xF5   ? 0
+                             : first >= 0xF0 ? 4
+                             : first >= 0xE0 ? 3
+                             : first >= 0xC2 ? 2
+                                             : 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xC0) != 0x80) return 0;
   if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F)) return 0;
@@ -42,12 +45,23 @@ std::string escaped_markup(std::string_view text) {
       continue;
     }
     switch (text[i]) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += text.substr(i, length);
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += text.substr(i, length);
     }
     i += length;
   }
@@ -57,8 +71,10 @@ std::string escaped_markup(std::string_view text) {
 std::string script_safe(std::string_view json) {
   std::string out;
   for (const char c : json) {
-    if (c == '<') out += "\\u003c";
-    else out += c;
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
   }
   return out;
 }

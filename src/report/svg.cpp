@@ -19,11 +19,11 @@ namespace {
 constexpr std::array<std::string_view, 6> palette = {"#0072b2", "#d55e00", "#007a5a",
                                                      "#a8447e", "#8a6d00", "#5a6270"};
 constexpr std::array<std::string_view, 6> symbols = {
-    "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",            // circle
-    "M-3.6,-3.6h7.2v7.2h-7.2z",                       // square
-    "M0,-4.8L4.6,3.4H-4.6z",                          // triangle
-    "M0,-5.2L4,0L0,5.2L-4,0z",                        // diamond
-    "M0,4.8L4.6,-3.4H-4.6z",                          // triangle, point down
+    "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",                    // circle
+    "M-3.6,-3.6h7.2v7.2h-7.2z",                               // square
+    "M0,-4.8L4.6,3.4H-4.6z",                                  // triangle
+    "M0,-5.2L4,0L0,5.2L-4,0z",                                // diamond
+    "M0,4.8L4.6,-3.4H-4.6z",                                  // triangle, point down
     "M-1.5,-4.6h3v3.1h3.1v3h-3.1v3.1h-3v-3.1h-3.1v-3h3.1z"};  // cross
 constexpr std::string_view ink = "#1b1f24", dim = "#5a6270", rule = "#d5d9df";
 
@@ -45,10 +45,14 @@ double text_width(std::string_view text) {
   double units = 0;
   for (const char c : text) {
     if ((static_cast<unsigned char>(c) & 0xC0) == 0x80) continue;
-    if (std::string_view("iljtf.,:;|!'() []").find(c) != std::string_view::npos) units += 0.34;
-    else if (std::string_view("mwMW%@").find(c) != std::string_view::npos) units += 0.92;
-    else if (c >= 'A' && c <= 'Z') units += 0.7;
-    else units += 0.58;
+    if (std::string_view("iljtf.,:;|!'() []").find(c) != std::string_view::npos)
+      units += 0.34;
+    else if (std::string_view("mwMW%@").find(c) != std::string_view::npos)
+      units += 0.92;
+    else if (c >= 'A' && c <= 'Z')
+      units += 0.7;
+    else
+      units += 0.61;
   }
   return units * font_size;
 }
@@ -57,7 +61,8 @@ std::string fitted(std::string_view text, double limit) {
   if (text_width(text) <= limit) return std::string(text);
   std::string cut(text);
   while (!cut.empty() && text_width(cut) + font_size > limit) {
-    while (cut.size() > 1 && (static_cast<unsigned char>(cut.back()) & 0xC0) == 0x80) cut.pop_back();
+    while (cut.size() > 1 && (static_cast<unsigned char>(cut.back()) & 0xC0) == 0x80)
+      cut.pop_back();
     cut.pop_back();
   }
   return cut + "…";
@@ -74,16 +79,17 @@ std::string title_of(std::string_view text) {
 std::string text_at(double x, double y, Anchor anchor, std::string_view text,
                     std::string_view css) {
   constexpr std::array<std::string_view, 3> names = {"start", "middle", "end"};
-  return fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\" fill=\"{}\" text-anchor=\"{}\">{}</text>\n",
-                     css, coordinate(x), coordinate(y), colour_of(css),
-                     names[static_cast<std::size_t>(anchor)], escaped_markup(text));
+  return fmt::format(
+      "<text class=\"{}\" x=\"{}\" y=\"{}\" fill=\"{}\" text-anchor=\"{}\">{}</text>\n", css,
+      coordinate(x), coordinate(y), colour_of(css), names[static_cast<std::size_t>(anchor)],
+      escaped_markup(text));
 }
 
 std::string line_at(double x1, double y1, double x2, double y2, std::string_view css) {
-  return fmt::format("<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\"{}/>\n",
-                     css, coordinate(x1), coordinate(y1), coordinate(x2), coordinate(y2),
-                     css == "guide" ? dim : colour_of(css),
-                     css == "guide" ? " stroke-dasharray=\"5 4\"" : "");
+  return fmt::format(
+      "<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\"{}/>\n", css,
+      coordinate(x1), coordinate(y1), coordinate(x2), coordinate(y2),
+      css == "guide" ? dim : colour_of(css), css == "guide" ? " stroke-dasharray=\"5 4\"" : "");
 }
 
 std::string fill_of(std::size_t colour, std::string_view css, bool hollow) {
@@ -152,8 +158,9 @@ std::string svg(const Chart& chart, bool in_page) {
     out += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n",
                        coordinate(drawing.width), coordinate(height));
   if (titled)
-    out += fmt::format("<text x=\"8\" y=\"19\" font-size=\"14\" font-weight=\"bold\" fill=\"{}\">{}</text>\n",
-                       ink, escaped_markup(fitted(chart.title, drawing.width * 12 / 14 - 16)));
+    out += fmt::format(
+        "<text x=\"8\" y=\"19\" font-size=\"14\" font-weight=\"bold\" fill=\"{}\">{}</text>\n", ink,
+        escaped_markup(fitted(chart.title, drawing.width * 12 / 14 - 16)));
   if (above > 0) out += fmt::format("<g transform=\"translate(0,{})\">\n", coordinate(above));
   out += drawing.body;
   if (above > 0) out += "</g>\n";

@@ -15,8 +15,8 @@ namespace {
 constexpr double bar_height = 11, group_gap = 9, panel_gap = 26, axis_space = 44, widest_name = 190;
 
 /// As many numbers as fit, the first always.
-std::string panel_axis(const Panel& panel, const Scale& scale, double left, double right, double top,
-                       double base) {
+std::string panel_axis(const Panel& panel, const Scale& scale, double left, double right,
+                       double top, double base) {
   std::string out;
   double free_from = left - 30;
   for (const Tick& t : scale.ticks) {
@@ -28,7 +28,8 @@ std::string panel_axis(const Panel& panel, const Scale& scale, double left, doub
     free_from = x + half + 8;
   }
   const std::string title = axis_title({panel.title, panel.unit});
-  return out + text_at((left + right) / 2, base + 35, Anchor::middle, fitted(title, right - left + 20));
+  return out +
+         text_at((left + right) / 2, base + 35, Anchor::middle, fitted(title, right - left + 20));
 }
 
 struct Rows {
@@ -70,12 +71,12 @@ Drawing draw(const Bars& bars) {
   const Rows rows{top, bar_height * static_cast<double>(bars.series.size()) + group_gap,
                   bars.series.size()};
   const double base = top + rows.group * static_cast<double>(bars.categories.size());
-  const double width =
-      (svg_width - names - 18 - panel_gap * static_cast<double>(panels - 1)) / static_cast<double>(panels);
+  const double width = (svg_width - names - 18 - panel_gap * static_cast<double>(panels - 1)) /
+                       static_cast<double>(panels);
   drawing.height = base + axis_space;
   for (std::size_t c = 0; c < bars.categories.size(); ++c)
-    drawing.body += text_at(names - 6, rows.top + (static_cast<double>(c) + 0.5) * rows.group + 4, Anchor::end,
-                            fitted(bars.categories[c], widest_name));
+    drawing.body += text_at(names - 6, rows.top + (static_cast<double>(c) + 0.5) * rows.group + 4,
+                            Anchor::end, fitted(bars.categories[c], widest_name));
   for (std::size_t p = 0; p < bars.panels.size(); ++p) {
     const Panel& panel = bars.panels[p];
     const Scale scale = panel_scale(panel);

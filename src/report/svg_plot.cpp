@@ -25,7 +25,8 @@ std::vector<LegendEntry> entries_of(const Plot& plot) {
   if (plot.series.size() < 2) return entries;
   for (const Series& s : plot.series) {
     if (s.name.empty()) continue;
-    entries.push_back({s.name, s.colour, s.mark == Mark::dots ? LegendEntry::Kind::dot : LegendEntry::Kind::line,
+    entries.push_back({s.name, s.colour,
+                       s.mark == Mark::dots ? LegendEntry::Kind::dot : LegendEntry::Kind::line,
                        s.dashed});
   }
   return entries;
@@ -48,9 +49,10 @@ std::string axes(const Plot& plot, const Frame& f) {
   out += text_at((f.left + f.right) / 2, f.base + 40, Anchor::middle, axis_title(plot.x));
   const std::string title = axis_title(plot.y);
   const double middle = (f.top + f.base) / 2;
-  out += fmt::format("<text class=\"ink\" fill=\"#1b1f24\" text-anchor=\"middle\" "
-                     "transform=\"translate(14,{}) rotate(-90)\">{}</text>\n",
-                     coordinate(middle), fitted_markup(title, f.base - f.top));
+  out += fmt::format(
+      "<text class=\"ink\" fill=\"#1b1f24\" text-anchor=\"middle\" "
+      "transform=\"translate(14,{}) rotate(-90)\">{}</text>\n",
+      coordinate(middle), fitted_markup(title, f.base - f.top));
   return out;
 }
 
@@ -61,13 +63,15 @@ std::string guide(const Guide& g, const Frame& f) {
   if (g.text.empty()) return out;
   if (!g.vertical) return out + text_at(f.right - 4, at - 5, Anchor::end, g.text, "dim");
   const bool flip = at + text_width(g.text) + 8 > f.right;
-  return out + text_at(at + (flip ? -5 : 5), f.top + 12, flip ? Anchor::end : Anchor::start, g.text, "dim");
+  return out + text_at(at + (flip ? -5 : 5), f.top + 12, flip ? Anchor::end : Anchor::start, g.text,
+                       "dim");
 }
 
 std::string path_of(const std::vector<Point>& points, const Frame& f) {
   std::string d;
   for (const Point& p : points)
-    d += fmt::format("{}{},{}", d.empty() ? "M" : "L", coordinate(f.px(p.x)), coordinate(f.py(p.y)));
+    d +=
+        fmt::format("{}{},{}", d.empty() ? "M" : "L", coordinate(f.px(p.x)), coordinate(f.py(p.y)));
   return d;
 }
 

@@ -19,17 +19,17 @@ std::size_t layers_of(const Stack& stack) {
 }
 
 bool repeated(const Stack& stack, std::size_t block) {
-  return std::any_of(stack.repeats.begin(), stack.repeats.end(), [&](const Repeat& r) {
-    return r.first <= block && block <= r.last;
-  });
+  return std::any_of(stack.repeats.begin(), stack.repeats.end(),
+                     [&](const Repeat& r) { return r.first <= block && block <= r.last; });
 }
 
 /// From the top of the repeated blocks round to their bottom.
 std::string arrow(const Repeat& r, double x, double high, double low) {
-  return fmt::format("<path {} d=\"M{},{}h14a8,8 0 0 1 8,8V{}a8,8 0 0 1 -8,8h-11\"/>\n"
-                     "<path {} d=\"M{},{}l9,-4.5v9z\"/>\n",
-                     stroke_of(1, "curve", false), coordinate(x), coordinate(high + 4),
-                     coordinate(low - 12), fill_of(1, "head"), coordinate(x), coordinate(low - 4)) +
+  return fmt::format(
+             "<path {} d=\"M{},{}h14a8,8 0 0 1 8,8V{}a8,8 0 0 1 -8,8h-11\"/>\n"
+             "<path {} d=\"M{},{}l9,-4.5v9z\"/>\n",
+             stroke_of(1, "curve", false), coordinate(x), coordinate(high + 4),
+             coordinate(low - 12), fill_of(1, "head"), coordinate(x), coordinate(low - 4)) +
          text_at(x + 30, (high + low) / 2 + 4, Anchor::start, "× " + r.times);
 }
 
@@ -44,7 +44,8 @@ Drawing draw(const Stacks& stacks) {
   }
   const double slab = std::min(16.0, tallest / static_cast<double>(most));
   const double base = head + slab * static_cast<double>(most) + gaps;
-  const double column = svg_width / static_cast<double>(std::max<std::size_t>(stacks.stacks.size(), 1));
+  const double column =
+      svg_width / static_cast<double>(std::max<std::size_t>(stacks.stacks.size(), 1));
   Drawing drawing;
   drawing.height = base + foot;
   for (std::size_t i = 0; i < stacks.stacks.size(); ++i) {
@@ -63,8 +64,11 @@ Drawing draw(const Stacks& stacks) {
       }
       highs.push_back(y);
       const double middle = (lows.back() + y) / 2;
-      drawing.body += text_at(left - 8, middle + 1, Anchor::end, fitted(block.name, left - column * static_cast<double>(i) - 8));
-      drawing.body += text_at(left - 8, middle + 15, Anchor::end, fmt::format("{} layer{}", block.count, block.count == 1 ? "" : "s"), "dim");
+      drawing.body += text_at(left - 8, middle + 1, Anchor::end,
+                              fitted(block.name, left - column * static_cast<double>(i) - 8));
+      drawing.body +=
+          text_at(left - 8, middle + 15, Anchor::end,
+                  fmt::format("{} layer{}", block.count, block.count == 1 ? "" : "s"), "dim");
       y -= gap;
     }
     for (const Repeat& r : stack.repeats)

@@ -13,7 +13,8 @@
 namespace isoloop::test {
 
 /// Runs a command for its JSON and returns the file's path.
-inline std::string made(const TempFolder& folder, const std::string& name, const std::string& line) {
+inline std::string made(const TempFolder& folder, const std::string& name,
+                        const std::string& line) {
   const Ran ran = run_cli(words(line + " --format json --quiet"));
   REQUIRE_MESSAGE(ran.code() <= 1, ran.err);
   return folder.write(name, ran.out);
@@ -34,7 +35,8 @@ inline std::string fit_result() {
   "warnings": ["a warning"]})";
 }
 
-/// A front of two measures, one exact and one estimated; the second point's model is not what it states.
+/// A front of two measures, one exact and one estimated; the second point's model is not what it
+/// states.
 inline std::string explore_result() {
   const std::string arch = small_model();
   return R"({"schema": "isoloop/explore/v1", "complete": false, "question": {"baseline": )" + arch +
@@ -43,24 +45,29 @@ inline std::string explore_result() {
   {"key": "step-time", "unit": "x baseline", "meaning": "time of a step", "baseline": {"low": 1, "mid": 1, "high": 1}}]},
   "space": {"points": "637130407280640", "visited": "2"}, "front": [
   {"loop": "none", "measures": {"mismatch": {"value": 0, "exact": "0"}, "step-time": {"value": 1, "low": 0.9, "high": 1.2}},
-   "mismatch": {"flops": 0, "params": 0, "kv": 0}, "arch": )" + arch +
+   "mismatch": {"flops": 0, "params": 0, "kv": 0}, "arch": )" +
+         arch +
          R"(}, {"loop": "1+2x2+1", "measures": {"mismatch": {"value": 0.5, "exact": "1/2"}, "step-time": {"value": 0.9, "low": 0.8, "high": 1}},
-   "mismatch": {"flops": 0.02}, "arch": )" + arch + "}]}";
+   "mismatch": {"flops": 0.02}, "arch": )" +
+         arch + "}]}";
 }
 
 /// One result of every kind that is read.
 inline std::vector<std::pair<std::string, std::string>> every_result(const TempFolder& folder) {
   REQUIRE(run_cli(words("match smelt-200m-e192 --top 2 -o " + (folder / "pair"))).code() == 0);
-  return {{"count", made(folder, "count.json", "count smelt-200m-e192 qwen3-0.6b --convention all")},
-          {"match", made(folder, "match.json", "match smelt-200m-e192 --top 2")},
-          {"check", made(folder, "check.json", "check " + (folder / "pair/pairs.json"))},
-          {"grid", made(folder, "grid.json", "grid smelt")},
-          {"sweep", made(folder, "sweep.json", "sweep paper-span")},
-          {"plan", made(folder, "plan.json", "plan smelt-200m-e192 --loop middle --gpu h100-sxm5 --against smelt-200m-e192")},
-          {"plan of a grid", made(folder, "plan-grid.json", "plan --grid smelt --gpu h100-sxm5")},
-          {"gain", made(folder, "gain.json", "gain baseline smelt")},
-          {"fit", folder.write("fit.json", fit_result())},
-          {"explore", folder.write("explore.json", explore_result())}};
+  return {
+      {"count", made(folder, "count.json", "count smelt-200m-e192 qwen3-0.6b --convention all")},
+      {"match", made(folder, "match.json", "match smelt-200m-e192 --top 2")},
+      {"check", made(folder, "check.json", "check " + (folder / "pair/pairs.json"))},
+      {"grid", made(folder, "grid.json", "grid smelt")},
+      {"sweep", made(folder, "sweep.json", "sweep paper-span")},
+      {"plan",
+       made(folder, "plan.json",
+            "plan smelt-200m-e192 --loop middle --gpu h100-sxm5 --against smelt-200m-e192")},
+      {"plan of a grid", made(folder, "plan-grid.json", "plan --grid smelt --gpu h100-sxm5")},
+      {"gain", made(folder, "gain.json", "gain baseline smelt")},
+      {"fit", folder.write("fit.json", fit_result())},
+      {"explore", folder.write("explore.json", explore_result())}};
 }
 
 }  // namespace isoloop::test

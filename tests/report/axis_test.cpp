@@ -1,6 +1,7 @@
 // Axes: round ends around the values, ticks between them in order, numbers people can read.
 //
-// Source: hand-made cases, and the properties of a scale for random values. Holds src/report/axis.cpp.
+// Source: hand-made cases, and the properties of a scale for random values. Holds
+// src/report/axis.cpp.
 #include "report/axis.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,8 @@ TEST_CASE("ticks of known ranges") {
 
 TEST_CASE("nothing, one value and equal values have an axis, too") {
   for (const bool log : {false, true}) {
-    for (const std::vector<double>& values : {std::vector<double>{}, {3}, {7, 7}, {1e-30}, {1e30}}) {
+    for (const std::vector<double>& values :
+         {std::vector<double>{}, {3}, {7, 7}, {1e-30}, {1e30}}) {
       const Scale s = scale_of({"x", "", log}, values);
       CHECK(s.low < s.high);
       CHECK(s.ticks.size() >= 2);

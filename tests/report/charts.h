@@ -29,8 +29,12 @@ inline report::Chart bars_of() {
 }
 
 inline report::Chart stacks_of() {
-  report::Stack looped{"looped", "18 layers run", {{"prelude", 3, ""}, {"recur", 6, ""}, {"coda", 3, ""}}, {{1, 1, "2"}}};
-  return {"stacks", "Layers", "", report::Stacks{{{"plain", "", {{"layers", 12, ""}}, {}}, looped}}};
+  report::Stack looped{"looped",
+                       "18 layers run",
+                       {{"prelude", 3, ""}, {"recur", 6, ""}, {"coda", 3, ""}},
+                       {{1, 1, "2"}}};
+  return {"stacks", "Layers", "",
+          report::Stacks{{{"plain", "", {{"layers", 12, ""}}, {}}, looped}}};
 }
 
 /// "" if every element is closed in order and every attribute quoted, else what is wrong. Knows no
@@ -40,17 +44,23 @@ inline std::string ill_formed(const std::string& text, const std::vector<std::st
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at)) {
     std::size_t end = at + 1;
     for (char quote = 0; end < text.size() && (quote != 0 || text[end] != '>'); ++end) {
-      if (quote == 0 && (text[end] == '"' || text[end] == '\'')) quote = text[end];
-      else if (quote != 0 && text[end] == quote) quote = 0;
-      else if (quote == 0 && text[end] == '<') return "a tag within " + text.substr(at, 40);
+      if (quote == 0 && (text[end] == '"' || text[end] == '\''))
+        quote = text[end];
+      else if (quote != 0 && text[end] == quote)
+        quote = 0;
+      else if (quote == 0 && text[end] == '<')
+        return "a tag within " + text.substr(at, 40);
     }
     if (end >= text.size()) return "unfinished " + text.substr(at, 40);
     const std::string tag = text.substr(at + 1, end - at - 1);
     at = end;
     if (tag.starts_with("?") || tag.starts_with("!")) continue;
-    const std::string name = tag.substr(tag.starts_with("/") ? 1 : 0, tag.find_first_of(" \n/", 1) - (tag.starts_with("/") ? 1 : 0));
+    const std::string name =
+        tag.substr(tag.starts_with("/") ? 1 : 0,
+                   tag.find_first_of(" \n/", 1) - (tag.starts_with("/") ? 1 : 0));
     if (tag.starts_with("/")) {
-      if (open.empty() || open.back() != name) return "</" + name + "> closes " + (open.empty() ? "nothing" : open.back());
+      if (open.empty() || open.back() != name)
+        return "</" + name + "> closes " + (open.empty() ? "nothing" : open.back());
       open.pop_back();
     } else if (!tag.ends_with("/") && std::find(voids.begin(), voids.end(), name) == voids.end()) {
       open.push_back(name);
@@ -67,6 +77,7 @@ inline std::size_t count_of(const std::string& text, const std::string& what) {
 }
 
 /// A name that is markup in every context it could end up in.
-inline const std::string hostile = "</script></title></svg><img src=x onerror=alert(1)>\"'&<!--\x01";
+inline const std::string hostile =
+    "</script></title></svg><img src=x onerror=alert(1)>\"'&<!--\x01";
 
 }  // namespace isoloop::test

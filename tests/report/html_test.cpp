@@ -18,7 +18,12 @@ const std::vector<std::string> voids = {"meta", "img", "br", "input", "link"};
 std::string page(const Document& document) { return write(document, Format::html); }
 
 Document every_block(const std::string& text) {
-  Table table{text, {{text, text, Align::left}, {text}}, {{Cell(text, Tone::bad), Cell(text)}, {Cell(text)}}, {1}, text, "t"};
+  Table table{text,
+              {{text, text, Align::left}, {text}},
+              {{Cell(text, Tone::bad), Cell(text)}, {Cell(text)}},
+              {1},
+              text,
+              "t"};
   Chart plot = plot_of({{1, 1, {}, text, 0}, {2, 2, {}, text, 1}});
   plot.table = "t";
   plot.title = plot.note = text;
@@ -26,7 +31,9 @@ Document every_block(const std::string& text) {
   late.table = "t";
   late.row = 1;
   std::get<Bars>(late.body).categories[0] = text;
-  return {{Heading{text}, Paragraph{text, Tone::warn}, Facts{{{text, Cell(text)}}}, Code{text}, table, plot, late, stacks_of(), Heading{text}}, text};
+  return {{Heading{text}, Paragraph{text, Tone::warn}, Facts{{{text, Cell(text)}}}, Code{text},
+           table, plot, late, stacks_of(), Heading{text}},
+          text};
 }
 
 /// The embedded charts.
@@ -76,8 +83,11 @@ TEST_CASE("nothing is fetched and no script runs but ours") {
   const std::string html = page(every_block("x"));
   CHECK(html.find("default-src 'none'") != html.npos);
   CHECK(html.substr(0, html.find("</head>")).find("unsafe") == html.npos);
-  for (const char* fetching : {"src=\"", "<link", "@import", "url(", "fetch(\"", " style=\"", " onclick"})
-    CHECK_MESSAGE(html.substr(0, html.find(std::string(d3_script.substr(0, 40)))).find(fetching) == html.npos, fetching);
+  for (const char* fetching :
+       {"src=\"", "<link", "@import", "url(", "fetch(\"", " style=\"", " onclick"})
+    CHECK_MESSAGE(
+        html.substr(0, html.find(std::string(d3_script.substr(0, 40)))).find(fetching) == html.npos,
+        fetching);
   const std::size_t at = html.find("'nonce-") + 7;
   CHECK(count_of(html, "nonce=\"" + html.substr(at, 16) + "\"") == 3);  // style, D3, ours
 }

@@ -33,10 +33,10 @@ TEST_CASE("what XML cannot hold is replaced") {
   CHECK(escaped_markup(std::string("a\0b", 3)) == "a" + mark + "b");
   CHECK(escaped_markup("\x1b[31m") == mark + "[31m");
   CHECK(escaped_markup("\xff\xfe") == mark + mark);
-  CHECK(escaped_markup("\xC0\xAF") == mark + mark);            // overlong
+  CHECK(escaped_markup("\xC0\xAF") == mark + mark);             // overlong
   CHECK(escaped_markup("\xED\xA0\x80") == mark + mark + mark);  // a surrogate
   CHECK(escaped_markup("\xEF\xBF\xBE") == mark + mark + mark);  // U+FFFE
-  CHECK(escaped_markup("\xE2\x82") == mark + mark);            // cut short
+  CHECK(escaped_markup("\xE2\x82") == mark + mark);             // cut short
   CHECK(escaped_markup("a\tb\nc") == "a\tb\nc");
 }
 

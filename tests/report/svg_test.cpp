@@ -1,13 +1,14 @@
 // Charts as SVG: well formed, every mark where its value belongs, nothing a name could break.
 //
 // Source: positions follow from the values by hand. Holds src/report/svg*.cpp.
+#include "report/svg.h"
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 
 #include "report/axis.h"
 #include "report/charts.h"
-#include "report/svg.h"
 
 namespace isoloop::report {
 namespace {
@@ -25,11 +26,13 @@ std::vector<double> numbers_after(const std::string& text, const std::string& be
 }  // namespace
 
 TEST_CASE("every kind of chart is a well-formed file of its own") {
-  for (const Chart& chart : {plot_of({{1, 2, {}, "a"}, {3, 4, Range{3, 5}, "b"}}), bars_of(), stacks_of()}) {
+  for (const Chart& chart :
+       {plot_of({{1, 2, {}, "a"}, {3, 4, Range{3, 5}, "b"}}), bars_of(), stacks_of()}) {
     CAPTURE(chart.name);
     const std::string file = write_svg(chart);
     CHECK(ill_formed(file) == "");
-    CHECK(file.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    CHECK(file.starts_with(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\""));
     CHECK(file.find("<title>" + chart.title + "</title>") != file.npos);
     CHECK(file.find("nan") == file.npos);
     CHECK(file.find("inf") == file.npos);
@@ -64,13 +67,15 @@ TEST_CASE("a band needs the range of every point") {
 
 TEST_CASE("nothing, one point, and no extent") {
   CHECK(write_svg(plot_of({})).find("nothing to draw") != std::string::npos);
-  for (const std::vector<Point>& points : {std::vector<Point>{}, {{1, 1}}, {{1, 1}, {1, 1}}, {{0, 0}}}) {
+  for (const std::vector<Point>& points :
+       {std::vector<Point>{}, {{1, 1}}, {{1, 1}, {1, 1}}, {{0, 0}}}) {
     const std::string file = write_svg(plot_of(points));
     CHECK(ill_formed(file) == "");
     CHECK(file.find("nan") == file.npos);
   }
-  for (const Chart& empty : {Chart{"a", "", "", Bars{}, "", {}}, Chart{"a", "", "", Stacks{}, "", {}},
-                             Chart{"a", "", "", Stacks{{Stack{}}}, "", {}}, Chart{"a", "", "", Plot{}, "", {}}}) {
+  for (const Chart& empty :
+       {Chart{"a", "", "", Bars{}, "", {}}, Chart{"a", "", "", Stacks{}, "", {}},
+        Chart{"a", "", "", Stacks{{Stack{}}}, "", {}}, Chart{"a", "", "", Plot{}, "", {}}}) {
     const std::string file = write_svg(empty);
     CHECK(ill_formed(file) == "");
     CHECK(file.find("nan") == file.npos);
