@@ -66,6 +66,7 @@ Action declare_emit(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_fit(CLI::App& app);
 Action declare_gain(CLI::App& app);
+Action declare_allocate(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_import(CLI::App& app);
 Action declare_list(CLI::App& app);

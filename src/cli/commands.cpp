@@ -28,6 +28,8 @@ const std::vector<Command>& commands() {
        "isoloop fit runs.csv --law my-law.json", declare_fit},
       {"gain", "The share of compute one law saves against another",
        "isoloop gain baseline smelt", declare_gain},
+      {"allocate", "The best size and tokens for a budget under a law, with GPU-hours",
+       "isoloop allocate smelt --compute 1e21 --gpu h100-sxm5 --gpus 256", declare_allocate},
       {"report", "One self-contained HTML page of tables and charts from JSON results",
        "isoloop report grid.json -o page.html", declare_report, {OutputFormat::html, OutputFormat::svg},
        OutputFormat::html, "-o,--output"},

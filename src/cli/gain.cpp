@@ -3,53 +3,34 @@
 // Held by tests/cli/law_test.cpp; the numbers by tests/law/gain_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/json_writer.h"
+#include "cli/gain_view.h"
 #include "cli/law_view.h"
 
 namespace isoloop::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using report::Align;
 using report::Cell;
 using report::Tone;
 
 struct Flags {
+  // As given; lists are read when the laws are known.
   std::string reference, target;
   std::string budgets = "1e20,1e21,1e22", sparsities = "0.85,0.95,0.97";
 };
-
-/// What the paper prints for a row, where both laws are the paper's.
-const law::PublishedGain* printed(const law::Published& paper, const law::GainRow& row) {
-  for (const law::PublishedGain& p : paper.gains)
-    if (std::abs(p.compute / row.compute - 1) < 1e-9 && std::abs(p.sparsity - row.sparsity) < 1e-9)
-      return &p;
-  return nullptr;
-}
-
-/// How far the gain of a row may be off because coefficients are printed with few digits; 0 if
-/// exact.
-double rounding_of(const law::Law& reference, const law::Law& target, const law::GainRow& row) {
-  if (!law::is_rounded(reference) && !law::is_rounded(target)) return 0;
-  const std::vector<law::Law> laws = {reference, target};
-  return law::rounding(laws,
-                       [&](std::span<const law::Law> moved) {
-                         const std::vector<double> sparsity = {row.sparsity},
-                                                   budget = {row.compute};
-                         return law::gain(moved[0], moved[1], sparsity, budget).rows.front().gain;
-                       })
-      .total;
-}
 
 std::string rounding_text(double rounding) {
   return rounding > 0 ? "± " + percent_text(rounding, 2) : "";
 }
 
-report::Table gain_table(const law::Gain& gain, const law::Law& reference, const law::Law& target,
-                         const law::Published* paper) {
+report::Table gain_table(const GainView& view) {
+  const law::Gain& gain = view.gain;
+  const auto& paper = view.paper;
   report::Table table;
   table.title = fmt::format("Compute saved by {} against {}", gain.target, gain.reference);
   table.columns = {{"C", "training FLOPs"},
@@ -59,7 +40,7 @@ report::Table gain_table(const law::Gain& gain, const law::Law& reference, const
                    {"95 % interval", "", Align::left},
                    {"loss", "nats"},
                    {"reference needs", "training FLOPs"}};
-  if (paper != nullptr) {
+  if (paper) {
     table.columns.push_back({"paper"});
     table.columns.push_back({"paper's interval", "", Align::left});
   }
@@ -68,14 +49,14 @@ report::Table gain_table(const law::Gain& gain, const law::Law& reference, const
     std::vector<Cell> cells = {significant(row.compute),
                                significant(row.sparsity),
                                {percent_text(row.gain, 2), row.gain > 0 ? Tone::good : Tone::bad},
-                               rounding_text(rounding_of(reference, target, row)),
+                               rounding_text(gain_rounding(view, row).total),
                                row.interval
                                    ? fmt::format("{} to {}", percent_text(row.interval->low),
                                                  percent_text(row.interval->high))
                                    : std::string(),
                                significant(row.loss),
                                significant(row.reference_compute)};
-    if (paper != nullptr) {
+    if (paper) {
       const law::PublishedGain* p = printed(*paper, row);
       cells.push_back(p ? percent_text(p->gain) : std::string());
       cells.push_back(p ? fmt::format("{} to {}", percent_text(p->interval.low, 0),
@@ -91,26 +72,23 @@ report::Table gain_table(const law::Gain& gain, const law::Law& reference, const
   return table;
 }
 
-report::Table tpp_table(const std::vector<law::Law>& laws, const std::vector<double>& sparsities,
-                        double compute, const law::Published* paper) {
+report::Table tpp_table(const GainView& view) {
   report::Table table;
-  table.title =
-      fmt::format("Compute-optimal tokens per parameter at {} FLOPs", significant(compute));
+  table.title = fmt::format("Compute-optimal tokens per parameter at {} FLOPs",
+                            significant(view.tpp_compute));
   table.columns = {{"S"}};
-  for (const law::Law& l : laws) {
-    table.columns.push_back({l.name});
-    if (paper != nullptr) table.columns.push_back({"paper"});
+  for (const law::Law* l : {&view.reference, &view.target}) {
+    table.columns.push_back({l->name});
+    if (view.paper) table.columns.push_back({"paper"});
   }
-  for (const double s : sparsities) {
+  for (const double s : view.sparsities) {
     std::vector<Cell> cells = {significant(s)};
-    for (const law::Law& l : laws) {
-      const std::vector<double> budget = {compute};
-      cells.push_back(
-          fmt::format("{:.1f}", law::frontier(l, s, budget).points.front().tokens_per_param));
-      if (paper == nullptr) continue;
+    for (const law::Law* l : {&view.reference, &view.target}) {
+      cells.push_back(fmt::format("{:.2f}", tokens_per_param(*l, s, view.tpp_compute)));
+      if (!view.paper) continue;
       std::string text;
-      for (const law::PublishedTpp& p : paper->tpp)
-        if (p.law == l.name && std::abs(p.sparsity - s) < 1e-9)
+      for (const law::PublishedTpp& p : view.paper->tpp)
+        if (p.law == l->name && std::abs(p.sparsity - s) < 1e-9)
           text = fmt::format("{:.0f}", p.tokens_per_param);
       cells.emplace_back(text);
     }
@@ -119,9 +97,28 @@ report::Table tpp_table(const std::vector<law::Law>& laws, const std::vector<dou
   return table;
 }
 
-report::Facts shape_facts(const law::Gain& gain) {
+/// The coefficients whose rounding moves a gain most; "" if both laws are exact.
+std::string rounding_lines(const GainView& view, const law::GainRow& row) {
+  constexpr std::size_t most = 3;
+  std::vector<law::RoundingLine> lines = gain_rounding(view, row).lines;
+  std::stable_sort(lines.begin(), lines.end(), [](const auto& x, const auto& y) {
+    return std::abs(x.change) > std::abs(y.change);
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i)
+    text += fmt::format("{}{} ± {}", text.empty() ? "" : ", ", lines[i].coefficient,
+                        percent_text(std::abs(lines[i].change), 2));
+  return text;
+}
+
+report::Facts shape_facts(const GainView& view) {
   report::Facts facts;
-  for (const law::GainShape& shape : gain.shapes) {
+  for (const law::Law* l : {&view.reference, &view.target}) {
+    const double s = view.sparsities.front(), budget = view.tpp_compute;
+    facts.lines.emplace_back("gamma of " + l->name,
+                             significant(law::frontier(*l, s, std::span(&budget, 1)).gamma, 8));
+  }
+  for (const law::GainShape& shape : view.gain.shapes) {
     std::string text = shape.peak_compute
                            ? fmt::format("peaks at {} with {}", significant(*shape.peak_compute, 3),
                                          percent_text(*shape.peak_gain))
@@ -130,30 +127,29 @@ report::Facts shape_facts(const law::Gain& gain) {
       text += fmt::format(", changes sign at {}", significant(c, 3));
     facts.lines.emplace_back(fmt::format("gain at S = {}", significant(shape.sparsity)), text);
   }
+  const law::GainRow& middle = view.gain.rows[view.gain.rows.size() / 2];
+  if (const std::string lines = rounding_lines(view, middle); !lines.empty())
+    facts.lines.emplace_back(
+        "most by rounding", fmt::format("{}, at C = {} and S = {}", lines,
+                                        significant(middle.compute), significant(middle.sparsity)));
   return facts;
 }
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json gain_json(const law::Gain& gain) {
-  Json j;
-  j["schema"] = "isoloop/gain/v1";
-  j["reference"] = gain.reference;
-  j["target"] = gain.target;
-  j["compute_is_of"] = "target";
-  j["rows"] = Json::array();
-  for (const law::GainRow& row : gain.rows) {
-    Json r = {{"compute", row.compute}, {"sparsity", row.sparsity}, {"gain", finite(row.gain)}};
-    r["low"] = row.interval ? finite(row.interval->low) : Json(nullptr);
-    r["high"] = row.interval ? finite(row.interval->high) : Json(nullptr);
-    r["loss_nats"] = row.loss;
-    r["reference_compute"] = finite(row.reference_compute);
-    r["extrapolated"] = row.extrapolated;
-    j["rows"].push_back(std::move(r));
+GainView view_of(const Flags& flags, const Context& context) {
+  GainView view;
+  view.reference = load_law(flags.reference, context);
+  view.target = load_law(flags.target, context);
+  if (view.reference.name == view.target.name) {
+    view.reference.name += " (reference)";
+    view.target.name += " (target)";
   }
-  j["warnings"] = Json::array();
-  for (const law::Warning& w : gain.warnings) j["warnings"].push_back(w.text);
-  return j;
+  view.budgets = numbers(flags.budgets, "--compute", 1e40);
+  view.sparsities = numbers(flags.sparsities, "--sparsity", 1);
+  view.gain = law::gain(view.reference, view.target, view.sparsities, view.budgets);
+  law::Published paper = law::published();
+  view.tpp_compute = paper.tpp_compute;
+  if (flags.reference == "baseline" && flags.target == "smelt") view.paper = std::move(paper);
+  return view;
 }
 
 }  // namespace
@@ -168,22 +164,15 @@ Action declare_gain(CLI::App& app) {
   app.add_option("--sparsity", flags->sparsities, "Sparsities S (default 0.85,0.95,0.97)")
       ->type_name("S,...");
   return [flags](Context& context) {
-    const law::Law reference = load_law(flags->reference, context);
-    const law::Law target = load_law(flags->target, context);
-    const std::vector<double> budgets = numbers(flags->budgets, "--compute", 1e40);
-    const std::vector<double> sparsities = numbers(flags->sparsities, "--sparsity", 1);
-    const law::Gain gain = law::gain(reference, target, sparsities, budgets);
-    const law::Published paper = law::published();
-    const bool papers = flags->reference == "baseline" && flags->target == "smelt";
+    const GainView view = view_of(*flags, context);
     Answer answer;
     auto& blocks = answer.document.blocks;
-    blocks.emplace_back(gain_table(gain, reference, target, papers ? &paper : nullptr));
-    blocks.emplace_back(report::Paragraph{gain.side});
-    blocks.emplace_back(shape_facts(gain));
-    blocks.emplace_back(
-        tpp_table({reference, target}, sparsities, paper.tpp_compute, papers ? &paper : nullptr));
-    add_warnings(gain.warnings, answer.document);
-    answer.json = json::pretty(gain_json(gain));
+    blocks.emplace_back(gain_table(view));
+    blocks.emplace_back(report::Paragraph{view.gain.side});
+    blocks.emplace_back(shape_facts(view));
+    blocks.emplace_back(tpp_table(view));
+    add_warnings(view.gain.warnings, answer.document);
+    answer.json = json::pretty(gain_json(view));
     return answer;
   };
 }

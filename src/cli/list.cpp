@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "isoloop/gpu.h"
 #include "isoloop/grid.h"
+#include "isoloop/law.h"
 #include "isoloop/space.h"
 
 namespace isoloop::cli {
@@ -77,6 +78,15 @@ Listing list_sweeps() {
   return l;
 }
 
+Listing list_laws() {
+  Listing l{{"name", "equation", "rounded", "fitted on C", "source"}, {}};
+  for (const law::Law& law : law::built_in_laws())
+    l.rows.push_back({law.name, law::equation(law.form), law::is_rounded(law) ? "as printed" : "no",
+                      fmt::format("{:.2g} to {:.2g}", law.window.compute.low, law.window.compute.high),
+                      law.source});
+  return l;
+}
+
 /// The dense bf16 peak, or fp16 where the device has no bf16.
 std::string peak_text(const gpu::Device& d) {
   const auto at = [&](gpu::Precision p) { return d.dense_tflops[static_cast<std::size_t>(p)]; };
@@ -130,7 +140,8 @@ const std::vector<std::pair<std::string, Listing (*)()>>& lists() {
       {"models", list_models},         {"grids", list_grids},     {"sweeps", list_sweeps},     {"gpus", list_gpus},
       {"conventions", list_conventions},
       {"alignments", list_alignments}, {"budgets", list_budgets}, {"unknowns", list_unknowns},
-      {"families", list_families},     {"targets", list_targets}};
+      {"families", list_families},     {"targets", list_targets},
+      {"laws", list_laws}};
   return table;
 }
 

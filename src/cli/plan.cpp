@@ -201,6 +201,8 @@ Action declare_plan(CLI::App& app) {
     const gpu::PlanOptions options = f.plan.options();
     if (!f.grid.empty()) {
       refuse_beside(f, "--grid");
+      if (!f.compute.empty() && options.phase != gpu::Phase::training)
+        throw usage_error("is a budget of training", "--compute", "leave it out, or --phase");
       const double compute = f.compute.empty() ? 0 : budget(f.compute);
       return planning(f.grid, [&] { return plan_grid(f.grid, device, options, compute); });
     }

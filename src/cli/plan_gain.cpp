@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "law/published.h"
+
 namespace isoloop::cli {
 namespace {
 

@@ -170,6 +170,7 @@ PlannedCell planned(const grid::Grid& grid, const grid::Cell& cell, const gpu::P
   request.remedies = false;
   const solve::MatchResult result = solve::match(request);
   if (!result.answers.empty()) c.match = side(result.answers.front().architecture);
+  if (c.baseline.options.phase != gpu::Phase::training) return c;  // the laws are of training
   c.compute = compute > 0 ? compute : looped_flops * static_cast<double>(grid.train_tokens);
   const double sparsity = parse_ratio(cell.baseline.published.sparsity, "data/grids").to_double();
   if (c.compute > 0) c.gain = published_gain(c.compute, sparsity);
@@ -190,20 +191,23 @@ std::string summary(const std::vector<PlannedCell>& cells) {
 }
 
 /// What the columns mean, and where the budget comes from.
-std::string meaning(const grid::Grid& grid, double compute) {
+std::string meaning(const grid::Grid& grid, double compute, bool training) {
+  const std::string times =
+      "Times are estimates: mid (low–high). Range of a ratio: each kind of kernel at its low or "
+      "high end in both plans at once.";
+  if (!training) return times;
   const std::string budget = compute > 0
                                  ? "as given"
                                  : fmt::format("the looped model's over the published {} tokens",
                                                grouped(Ratio(grid.train_tokens)));
   return fmt::format(
-      "Times are estimates: mid (low–high). Range of a ratio: each kind of kernel at its low or "
-      "high end in both plans at once. C: training FLOPs, {}. Gain of the laws: the share of "
-      "compute that the published looped law saves at equal loss, with the printed 95 % interval "
-      "(the laws leave S = 0 out). r: ratio of the steps, f: ratio of their FLOPs. Needed: 1 - "
-      "f/r, "
-      "what the step costs. Left: 1 - (1 - gain) r/f, the share of the baseline's time saved at "
-      "equal loss; its range joins the lowest gain with the highest r and the reverse.",
-      budget);
+      "{} C: training FLOPs, {}. Gain of the laws: the share of compute that the published looped "
+      "law saves at equal loss, with the printed 95 % interval (the laws leave S = 0 out). r: "
+      "ratio "
+      "of the steps, f: ratio of their FLOPs. Needed: 1 - f/r, what the step costs. Left: 1 - (1 - "
+      "gain) r/f, the share of the baseline's time saved at equal loss; its range joins the lowest "
+      "gain with the highest r and the reverse.",
+      times, budget);
 }
 
 }  // namespace
@@ -220,8 +224,9 @@ Answer plan_grid(const std::string& name, const gpu::Device& device,
       report::Heading{fmt::format("{} on {}: {}", grid.title, device.name, options_text(options))});
   blocks.emplace_back(time_table(cells));
   blocks.emplace_back(report::Paragraph{summary(cells), Tone::strong});
-  blocks.emplace_back(gain_table(cells));
-  blocks.emplace_back(report::Paragraph{meaning(grid, compute), Tone::dim});
+  const bool training = options.phase == gpu::Phase::training;
+  if (training) blocks.emplace_back(gain_table(cells));
+  blocks.emplace_back(report::Paragraph{meaning(grid, compute, training), Tone::dim});
   Json j;
   j["schema"] = "isoloop/plan/v1";
   j["grid"] = grid.name;

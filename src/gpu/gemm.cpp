@@ -273,7 +273,10 @@ GemmLaunch predict_gemm(const DeviceModel& model, const GemmProblem& p,
   int best_split = 1;
   const auto consider = [&](const TileShape& shape, int split) {
     const Cost cost = cost_of(model, p, fixed, rows, shape, split);
-    if (cost.us >= best_cost.us) return cost;
+    // Where traffic decides, many shapes take as long: the one with least arithmetic is best.
+    const bool better =
+        cost.us < best_cost.us || (cost.us == best_cost.us && cost.compute < best_cost.compute);
+    if (!better) return cost;
     best = &shape;
     best_cost = cost;
     best_split = split;

@@ -270,7 +270,8 @@ ShapeList gemm_shapes(const Device& device, Precision precision, std::optional<F
 std::string text(const TileShape& s) {
   std::string out = fmt::format("{}x{}x{} s{}", s.m, s.n, s.k, s.stages);
   if (s.consumer_groups > 0)
-    out += fmt::format(", {} consumer warpgroups", s.consumer_groups);
+    out += fmt::format(", {} consumer warpgroup{}", s.consumer_groups,
+                       s.consumer_groups == 1 ? "" : "s");
   else if (s.warps_m > 0)
     out += fmt::format(", warps {}x{}", s.warps_m, s.warps_n);
   if (s.two_sm) out += ", 2 SM";

@@ -6,6 +6,7 @@
 #include "base/json_reader.h"
 #include "isoloop/law.h"
 #include "law/numbers.h"
+#include "law/published.h"
 
 namespace isoloop::law {
 namespace {

@@ -12,6 +12,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <unsupported/Eigen/NonLinearOptimization>
 
@@ -174,6 +175,18 @@ Calibration calibrate(std::span<const Point> points, Direction direction) {
     if (other.squares <= best.squares * (1 + 1e-6) + 1e-18) ++out.starts.reached;
   }
   warn(out, points);
+  return out;
+}
+
+std::vector<Point> points_of(const Runs& runs) {
+  std::vector<Point> out;
+  for (const Run& run : runs.rows)
+    if (run.value)
+      out.push_back(
+          {run.loss, *run.value, run.cell.empty() ? fmt::format("line {}", run.line) : run.cell});
+  if (out.empty())
+    throw input_error("no column holds the result of a benchmark", runs.file,
+                      "name it with value=COLUMN");
   return out;
 }
 

@@ -18,10 +18,10 @@ struct ColumnInfo {
   std::string_view name;                    // in column maps and messages
   std::string_view letter;                  // in formulas
   std::array<std::string_view, 5> aliases;  // usual names in files
-  std::optional<double> Run::*member;       // null for loss and cell
+  std::optional<double> Run::*member;       // null for loss, step, total_steps and texts
 };
 /// By Column.
-inline constexpr std::array<ColumnInfo, 8> column_table = {{
+inline constexpr std::array<ColumnInfo, 12> column_table = {{
     {Column::flops,
      "flops",
      "F",
@@ -33,11 +33,16 @@ inline constexpr std::array<ColumnInfo, 8> column_table = {{
     {Column::loss, "loss", "L", {"loss", "L", "val_loss"}, nullptr},
     {Column::compute, "compute", "C", {"compute", "C", "train_flops"}, &Run::compute},
     {Column::step_fraction, "step_fraction", "", {"step_fraction"}, &Run::step_fraction},
+    {Column::step, "step", "", {"step"}, nullptr},
+    {Column::total_steps, "total_steps", "", {"total_steps"}, nullptr},
+    {Column::value, "value", "", {}, &Run::value},
     {Column::cell, "cell", "", {"cell", "run", "run_id"}, nullptr},
+    {Column::arch, "arch", "", {}, nullptr},
 }};
 constexpr const ColumnInfo& info(Column column) {
   return column_table[static_cast<std::size_t>(column)];
 }
+constexpr bool is_text(Column column) { return column == Column::cell || column == Column::arch; }
 
 /// The value of a numeric column; nothing if the run has none.
 std::optional<double> value_of(const Run& run, Column column);

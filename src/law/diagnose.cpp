@@ -10,6 +10,7 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "law/numbers.h"

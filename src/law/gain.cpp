@@ -23,7 +23,7 @@ namespace {
 using detail::Curve;
 
 // Budgets beyond these are no budgets.
-constexpr double least_log_compute = 0, largest_log_compute = 230;  // 1 .. 1e100
+constexpr double least_log_compute = 0, largest_log_compute = 92;  // 1 .. 1e40
 
 double gain_of(const Curve& reference, const Curve& target, double compute) {
   return 1 - compute / reference.compute_for(target.best_loss(compute));

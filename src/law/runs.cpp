@@ -79,6 +79,7 @@ std::string fault_of(Column column, double value) {
   const std::string shown = detail::number_text(value);
   if (std::isnan(value)) return "is NaN";
   if (std::isinf(value)) return "is infinite";
+  if (column == Column::value) return "";
   if (column == Column::sparsity) {
     if (value >= 0 && value < 1) return "";
     return fmt::format("is {}; it is a fraction, at least 0 and below 1", shown);
@@ -89,10 +90,15 @@ std::string fault_of(Column column, double value) {
   return "";
 }
 
+// Where in the schedule a checkpoint is, in two columns.
+struct Steps {
+  std::optional<double> at, total;
+};
+
 // Puts one value where it belongs; says what is wrong with it, or nothing.
-std::string store(Run& run, const ColumnInfo& column, const std::string& text) {
-  if (column.column == Column::cell) {
-    run.cell = text;
+std::string store(Run& run, Steps& steps, const ColumnInfo& column, const std::string& text) {
+  if (detail::is_text(column.column)) {
+    (column.column == Column::cell ? run.cell : run.arch) = text;
     return "";
   }
   if (detail::trimmed(text).empty())
@@ -101,10 +107,21 @@ std::string store(Run& run, const ColumnInfo& column, const std::string& text) {
   if (!number) return fmt::format("{} is '{}', not a number", column.name, text);
   if (const std::string fault = fault_of(column.column, *number); !fault.empty())
     return fmt::format("{} {}", column.name, fault);
-  if (column.column == Column::loss)
+  if (column.member)
+    run.*column.member = *number;
+  else if (column.column == Column::loss)
     run.loss = *number;
   else
-    run.*column.member = *number;
+    (column.column == Column::step ? steps.at : steps.total) = *number;
+  return "";
+}
+
+std::string place_in_schedule(Run& run, const Steps& steps) {
+  if (!steps.at || !steps.total || run.step_fraction) return "";
+  if (*steps.at > *steps.total)
+    return fmt::format("step {} is beyond total_steps {}", detail::number_text(*steps.at),
+                       detail::number_text(*steps.total));
+  run.step_fraction = *steps.at / *steps.total;
   return "";
 }
 
@@ -139,8 +156,10 @@ Runs read_runs(std::string_view text, std::string_view file, const ColumnMap& ma
     Run run;
     run.line = record.line;
     std::string fault = record.fault;
+    Steps steps;
     for (const auto& [column, at] : found)
-      if (fault.empty()) fault = store(run, *column, record.values[at]);
+      if (fault.empty()) fault = store(run, steps, *column, record.values[at]);
+    if (fault.empty()) fault = place_in_schedule(run, steps);
     if (fault.empty())
       out.rows.push_back(std::move(run));
     else

@@ -164,8 +164,12 @@ Exclusion parse_exclusion(std::string_view text, std::string_view where) {
   if (text[at] == '>') rule.op = two ? Op::at_least : Op::greater;
   const std::string_view number = detail::trimmed(text.substr(at + (two ? 2 : 1)));
   const auto value = detail::parse_number(number);
-  if (rule.column == Column::cell)
-    throw usage_error("cell is text and has no order", std::string(where));
+  if (detail::is_text(rule.column))
+    throw usage_error(fmt::format("{} is text and has no order", detail::info(rule.column).name),
+                      std::string(where));
+  if (rule.column == Column::step || rule.column == Column::total_steps)
+    throw usage_error(fmt::format("{} cannot be compared", detail::info(rule.column).name),
+                      std::string(where), "write step_fraction<1");
   if (!value) throw usage_error(fmt::format("'{}' is no number", number), std::string(where));
   rule.value = *value;
   return rule;

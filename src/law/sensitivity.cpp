@@ -101,7 +101,8 @@ Sensitivity drop_highest(const Fit& fit, std::span<const std::size_t> counts) {
 }
 
 Sensitivity delta_sensitivity(const Fit& fit,
-                              const std::array<Interval, coefficient_count>& intervals) {
+                              const std::array<Interval, coefficient_count>& intervals,
+                              std::span<const double> deltas) {
   if (fit.options.penalty != Penalty::huber) throw usage_error("only the Huber loss has a delta");
   Runs runs;
   runs.rows = fit.used;
@@ -109,8 +110,10 @@ Sensitivity delta_sensitivity(const Fit& fit,
   options.exclude.clear();
   options.drop_highest_loss = 0;
   Sensitivity out;
-  for (const double factor : {0.1, 1.0, 10.0}) {
-    options.delta = factor * fit.options.delta;
+  const std::array<double, 3> usual = {0.1 * fit.options.delta, fit.options.delta,
+                                       10 * fit.options.delta};
+  for (const double delta : deltas.empty() ? std::span<const double>(usual) : deltas) {
+    options.delta = delta;
     const Fit refit = isoloop::law::fit(runs, fit.form, options);
     const std::string what = fmt::format("delta {}", detail::number_text(options.delta, 6));
     out.refits.push_back({what, refit.rows, refit.coefficients, refit.objective});

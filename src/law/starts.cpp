@@ -9,6 +9,7 @@
 #include "law/starts.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -80,6 +81,18 @@ std::vector<double> default_values(Coefficient which) {
   return {1};
 }
 
+// With every exponent pinned there is one start: others have each amplitude e^1.5 = 4.5 times as
+// large or as small, so that one optimum is not taken for the only one unseen.
+void add_around(const Table& table, std::vector<Vector>& out) {
+  const Vector centre = out.front();
+  for (std::size_t i = 0; i < 3; ++i)
+    for (const double step : {-1.5, 1.5}) {
+      if (!table.free[i]) continue;
+      out.push_back(centre);
+      out.back()[static_cast<Eigen::Index>(i)] += step;
+    }
+}
+
 }  // namespace
 
 std::vector<Vector> starting_points(const Table& table, const StartGrid& grid) {
@@ -104,8 +117,12 @@ std::vector<Vector> starting_points(const Table& table, const StartGrid& grid) {
     out.push_back(p);
     std::size_t i = coefficient_count;
     while (i > 0 && ++at[i - 1] == values[i - 1].size()) at[--i] = 0;
-    if (i == 0) return out;
+    if (i == 0) break;
   }
+  const bool all_default = std::all_of(grid.values.begin(), grid.values.end(),
+                                       [](const auto& given) { return given.empty(); });
+  if (all_default && out.size() == 1) add_around(table, out);
+  return out;
 }
 
 std::vector<Vector> few_starting_points(const Table& table) {

@@ -163,6 +163,11 @@ TEST_CASE("plan: the grid's gain is taken at each cell's own budget, or at the o
   CHECK(left == doctest::Approx(1 - (1 - gain) * r / f));
   CHECK(refused("plan smelt-200m-e192 --gpu h100-sxm5 --compute 1e21") ==
         "isoloop: --compute: belongs to --grid\n  hint: add --grid smelt\n");
+  CHECK(refused("plan --grid smelt --gpu h100-sxm5 --phase decode --compute 1e21") ==
+        "isoloop: --compute: is a budget of training\n  hint: leave it out, or --phase\n");
+  const Json decode = run_json(words("plan --grid smelt --gpu h100-sxm5 --phase decode"));
+  CHECK(decode.at("cells")[13].at("gain").is_null());
+  CHECK(decode.at("cells")[13].at("match").at("gain_left").is_null());
   CHECK(refused("plan --grid smelt --gpu h100-sxm5 --compute 0") ==
         "isoloop: --compute: '0' is no budget of training FLOPs\n  hint: write e.g. --compute "
         "1e21\n");

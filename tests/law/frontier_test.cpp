@@ -2,6 +2,7 @@
 //
 // Source: minimising the loss over F directly; arXiv 2609.01343 (tokens per parameter). Holds
 // src/law/frontier.cpp.
+#include "law/published.h"
 #include "law/support.h"
 
 namespace isoloop::law {

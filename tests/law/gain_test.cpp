@@ -2,6 +2,7 @@
 //
 // Source: arXiv 2609.01343, and 1 - C_target / C_reference at equal frontier loss. Holds
 // src/law/gain.cpp.
+#include "law/published.h"
 #include "law/support.h"
 
 namespace isoloop::law {

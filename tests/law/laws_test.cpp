@@ -4,6 +4,7 @@
 // src/law/laws.cpp, law_file.cpp and built_in.cpp.
 #include <nlohmann/json.hpp>
 
+#include "law/published.h"
 #include "law/support.h"
 
 namespace isoloop::law {

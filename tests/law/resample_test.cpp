@@ -146,6 +146,16 @@ TEST_CASE("trap: rows are not independent") {
         "cell=COLUMN, or resample rows");
 }
 
+TEST_CASE("trap: draws that do not converge are left out and counted") {
+  Fit hasty = fitted();
+  hasty.options.max_iterations = 1;  // for the draws, not for the fit
+  const Draws draws = bootstrap(hasty, draws_of(20));
+  REQUIRE(draws.failed > 0);
+  CHECK(draws.values.size() + draws.failed == 20);
+  CHECK(text_of(draws.warnings, failed_draws) ==
+        std::to_string(draws.failed) + " of 20 draws did not converge and are left out");
+}
+
 TEST_CASE("progress reaches the number of draws; no draws are no bootstrap") {
   BootstrapOptions options = draws_of(10);
   std::size_t last = 0;
