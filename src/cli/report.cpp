@@ -24,9 +24,9 @@ struct Kind {
   void (*add)(json::Fields& result, Page& page);
 };
 constexpr Kind kinds[] = {
-    {"count", add_count}, {"match", add_match}, {"check", add_check},
-    {"grid", add_grid},   {"sweep", add_sweep}, {"explore", add_explore},
-    {"plan", add_plan},   {"fit", add_fit},     {"gain", add_gain},
+    {"count", add_count}, {"match", add_match},       {"check", add_check}, {"grid", add_grid},
+    {"sweep", add_sweep}, {"explore", add_explore},   {"plan", add_plan},   {"fit", add_fit},
+    {"gain", add_gain},   {"allocate", add_allocate},
 };
 
 std::string schema_of(const Kind& kind) { return fmt::format("isoloop/{}/v1", kind.name); }

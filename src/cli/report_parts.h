@@ -39,6 +39,7 @@ void add_explore(json::Fields& result, Page& page);
 void add_plan(json::Fields& result, Page& page);
 void add_fit(json::Fields& result, Page& page);
 void add_gain(json::Fields& result, Page& page);
+void add_allocate(json::Fields& result, Page& page);
 
 // ---- Shared by several results
 // -------------------------------------------------------------------
@@ -94,5 +95,15 @@ report::Chart mismatch_plot(std::string name, const std::string& table,
                             const std::vector<MismatchPoint>& points, const Values& tolerance);
 /// "x" of every point whose series is `name`, made if it is not there yet.
 report::Series& series_of(report::Plot& plot, const std::string& name);
+
+// ---- Shared by laws
+// ------------------------------------------------------------------------------
+
+void add_warnings(json::Fields& result, Page& page);
+/// The colour of a sparsity: points and frontier of one are alike. A new one is added to `known`.
+std::size_t colour_of(std::vector<double>& known, double sparsity);
+/// The result's frontiers as curves. With their laws' names, those of the first law are dashed.
+void add_frontiers(json::Fields& result, report::Plot& plot, std::vector<double>& sparsities,
+                   bool name_laws);
 
 }  // namespace isoloop::cli

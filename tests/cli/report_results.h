@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,17 @@ inline std::string explore_result() {
          arch + "}]}";
 }
 
+/// A benchmark that follows a sigmoid of the loss.
+inline std::string calibration_runs() {
+  std::string text = "loss,score\n";
+  for (int i = 0; i < 12; ++i) {
+    const double loss = 1.8 + 0.15 * i;
+    text += std::to_string(loss) + "," +
+            std::to_string(0.25 + 0.5 / (1 + std::exp(4 * (loss - 2.6)))) + "\n";
+  }
+  return text;
+}
+
 /// One result of every kind that is read.
 inline std::vector<std::pair<std::string, std::string>> every_result(const TempFolder& folder) {
   REQUIRE(run_cli(words("match smelt-200m-e192 --top 2 -o " + (folder / "pair"))).code() == 0);
@@ -65,6 +77,13 @@ inline std::vector<std::pair<std::string, std::string>> every_result(const TempF
        made(folder, "plan.json",
             "plan smelt-200m-e192 --loop middle --gpu h100-sxm5 --against smelt-200m-e192")},
       {"plan of a grid", made(folder, "plan-grid.json", "plan --grid smelt --gpu h100-sxm5")},
+      {"allocate", made(folder, "allocate.json",
+                        "allocate smelt --compute 1e20,1e21 --gpu h100-sxm5 --gpus 256")},
+      {"fit of runs", made(folder, "fit-runs.json",
+                           "fit " ISOLOOP_SOURCE_DIR "/examples/laws/baseline.csv --draws 50")},
+      {"fit of a benchmark", made(folder, "sigmoid.json",
+                                  "fit " + folder.write("score.csv", calibration_runs()) +
+                                      " --form sigmoid --map value=score")},
       {"gain", made(folder, "gain.json", "gain baseline smelt")},
       {"fit", folder.write("fit.json", fit_result())},
       {"explore", folder.write("explore.json", explore_result())}};

@@ -2,6 +2,7 @@
 // they come from, and input that is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -159,6 +160,23 @@ TEST_CASE("a grid's cells are linked to its scatters and have pairs of their own
   }
 }
 
+TEST_CASE("grids and sweeps say what they were counted with, whatever was asked for") {
+  const TempFolder folder;
+  const std::string counted =
+      " --convention palm --context 2048 --kv-dtype fp8 --tol flops=3%,params=3%,kv=5%";
+  for (const std::string line : {"grid smelt", "sweep smelt-200m-e192 --span 2,6"}) {
+    CAPTURE(line);
+    const std::string file = made(folder, "r.json", line + counted);
+    const json result = parsed(folder, "r.json");
+    CHECK(result.at("convention") == "palm");
+    CHECK(result.at("context_tokens") == 2048);
+    CHECK(result.at("kv_dtype") == "fp8");
+    CHECK(result.at("tolerance").at("kv") == 0.05);
+    const auto charts = charts_of(report_of({file}));
+    CHECK(charts.contains(line.substr(0, line.find(' ')) + "-budgets-1"));
+  }
+}
+
 TEST_CASE("the stack draws prelude, loop and coda") {
   const TempFolder folder;
   const auto charts =
@@ -197,6 +215,45 @@ TEST_CASE("a fit shows loss against compute by sparsity, bands where it has them
   CHECK(charts.at("fit-residuals").at("series")[1].at("points")[0].at("y") ==
         doctest::Approx(-0.4));
   CHECK(charts.at("fit-residuals").at("table") == "fit-points");
+}
+
+TEST_CASE("a real fit: every run is a point, and every sparsity has a frontier with a band") {
+  const TempFolder folder;
+  const std::string file =
+      made(folder, "fit.json", "fit " ISOLOOP_SOURCE_DIR "/examples/laws/baseline.csv --draws 50");
+  const json fit = parsed(folder, "fit.json");
+  const auto charts = charts_of(report_of({file}));
+  std::size_t points = 0, curves = 0, banded = 0;
+  for (const json& series : charts.at("fit-loss").at("series")) {
+    if (series.at("mark") == "dots")
+      points += series.at("points").size();
+    else
+      ++curves;
+    if (series.at("mark") == "line" && series.at("points")[0].contains("range")) ++banded;
+  }
+  CHECK(points == fit.at("points").size());
+  CHECK(curves == fit.at("frontiers").size());
+  CHECK(banded == curves);
+}
+
+TEST_CASE("a gain's dots lie on its curves") {
+  const TempFolder folder;
+  const json series = charts_of(report_of({made(folder, "gain.json", "gain baseline smelt")}))
+                          .at("gain-compute")
+                          .at("series");
+  REQUIRE(series.size() == 6);
+  for (std::size_t s = 0; s < 3; ++s) {
+    const json &dots = series[s].at("points"), &curve = series[s + 3].at("points");
+    CHECK(series[s].at("colour") == series[s + 3].at("colour"));
+    for (const json& dot : dots)
+      for (std::size_t i = 1; i < curve.size(); ++i) {
+        const double x = dot.at("x"), from = curve[i - 1].at("x"), to = curve[i].at("x");
+        if (x < from || x > to) continue;
+        const double a = curve[i - 1].at("y"), b = curve[i].at("y"), y = dot.at("y");
+        CHECK(y >= std::min(a, b) - 1e-6);
+        CHECK(y <= std::max(a, b) + 1e-6);
+      }
+  }
 }
 
 TEST_CASE("an exploration's front is a scatter with estimates as bars") {
@@ -246,7 +303,7 @@ TEST_CASE("files that are no results are refused") {
   const TempFolder folder;
   const std::string reads =
       "results of these commands are read: count, match, check, grid, sweep, explore, plan, fit, "
-      "gain\n";
+      "gain, allocate\n";
   const auto refuse = [&](const std::string& text, const std::string& message) {
     const auto ran = run_cli({"report", folder.write("r.json", text), "-o", folder / "page.html"});
     CHECK(ran.code() == 2);
@@ -257,10 +314,11 @@ TEST_CASE("files that are no results are refused") {
          "r.json:1:2: not valid JSON: invalid literal in value\n  hint: results are written by "
          "isoloop COMMAND ... --format json\n");
   refuse("[1]", "r.json: is a list; expected an object { … }\n");
-  refuse("{\"models\": []}",
-         "r.json: field 'schema' is missing, so this is no result of isoloop\n  hint: write "
-         "results with --format json; commands whose "
-         "results are read: count, match, check, grid, sweep, explore, plan, fit, gain\n");
+  refuse(
+      "{\"models\": []}",
+      "r.json: field 'schema' is missing, so this is no result of isoloop\n  hint: write "
+      "results with --format json; commands whose "
+      "results are read: count, match, check, grid, sweep, explore, plan, fit, gain, allocate\n");
   refuse(R"({"schema": "isoloop/arch/v1"})",
          "r.json: schema: no page is made from 'isoloop/arch/v1'\n  hint: " + reads);
   refuse(R"({"schema": "isoloop/count/v2"})",
