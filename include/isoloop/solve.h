@@ -187,6 +187,7 @@ std::string alignment_text(const Alignment& alignment);
 struct BudgetTolerance {
   cost::Budget budget{};
   Ratio tolerance;
+  Ratio of_baseline = 1;  // the target, in units of the baseline's own value
 };
 /// A relative tolerance from 0 to 1000 %, in steps of at least a billionth: "1%", "0.005", "1/300".
 Ratio parse_tolerance(std::string_view text, std::string_view where);

@@ -31,6 +31,14 @@ struct Published {
   std::string val_loss, core, core_error, completion_loss;
 };
 
+/// Members without a loop that hold what a loop changes besides: if one of them does as well as the
+/// looped model, the loop is not what helped.
+enum class Control {
+  experts,  // as many experts as the looped member, finer ones, within the same budgets
+  params,   // as many parameters as the looped member would have without shared weights
+};
+std::string_view name(Control control);
+
 struct Member {
   Shape shape;
   std::optional<Published> published;
@@ -40,7 +48,8 @@ struct Member {
   /// rules.
   const solve::MatchAnswer* best() const;
   bool within() const { return !result.answers.empty(); }
-  /// "d12-s6x2", with "@4" where the start is not centred.
+  std::optional<Control> control = {};
+  /// "d12-s6x2", with "@4" where the start is not centred; "control-experts".
   std::string name() const;
 };
 
@@ -53,6 +62,9 @@ struct Axes {
 /// The members of a cross product, duplicates (span 0 at several visits) once. Shapes that do not
 /// exist (span beyond depth) are left out; none at all is an error (kind usage).
 std::vector<Member> members(const solve::MatchRequest& request, const Axes& axes);
+/// A control for a looped member that has been run; matched on its own. Null if there is none: the
+/// member has no answer, no experts, or no budget of parameters.
+std::optional<Member> control(const Member& looped, Control kind);
 /// Matches every member; `progress` is called before each with its index.
 void run(std::vector<Member>& members, const std::function<void(std::size_t)>& progress = {});
 

@@ -21,7 +21,7 @@ using report::Tone;
 struct Flags {
   // As given; lists are read when the laws are known.
   std::string reference, target;
-  std::string budgets = "1e20,1e21,1e22", sparsities = "0.85,0.95,0.97";
+  std::string budgets = "1e20,1e21,1e22", sparsities;
 };
 
 std::string rounding_text(double rounding) {
@@ -135,6 +135,13 @@ report::Facts shape_facts(const GainView& view) {
   return facts;
 }
 
+/// The paper's three, or 0 where neither law knows a sparsity.
+std::vector<double> sparsities_of(const Flags& flags, const GainView& view) {
+  const bool known = has_sparsity(view.reference) || has_sparsity(view.target);
+  if (!flags.sparsities.empty()) return numbers(flags.sparsities, "--sparsity", 1);
+  return known ? std::vector<double>{0.85, 0.95, 0.97} : std::vector<double>{0};
+}
+
 GainView view_of(const Flags& flags, const Context& context) {
   GainView view;
   view.reference = load_law(flags.reference, context);
@@ -144,7 +151,7 @@ GainView view_of(const Flags& flags, const Context& context) {
     view.target.name += " (target)";
   }
   view.budgets = numbers(flags.budgets, "--compute", 1e40);
-  view.sparsities = numbers(flags.sparsities, "--sparsity", 1);
+  view.sparsities = sparsities_of(flags, view);
   view.gain = law::gain(view.reference, view.target, view.sparsities, view.budgets);
   law::Published paper = law::published();
   view.tpp_compute = paper.tpp_compute;

@@ -53,6 +53,11 @@ std::int64_t whole_number(const std::string& text, const std::string& option, st
   return value.num().to_int64();
 }
 
+bool has_sparsity(const law::Law& law) {
+  const auto all = law::coefficients_of(law.form);
+  return std::find(all.begin(), all.end(), law::Coefficient::b) != all.end();
+}
+
 std::vector<double> numbers(const std::string& text, const std::string& option, double most) {
   std::vector<double> result;
   for (const std::string& word : split(text, ',')) {

@@ -22,6 +22,8 @@ law::Law load_law(const std::string& argument, const Context& context,
                   const std::string& where = "law");
 std::int64_t whole_number(const std::string& text, const std::string& option, std::int64_t least,
                           std::int64_t most);
+/// The law has the factor (1-S)^b.
+bool has_sparsity(const law::Law& law);
 /// "1e20,1e21": numbers from 0 to `most`.
 std::vector<double> numbers(const std::string& text, const std::string& option, double most);
 void add_warnings(const std::vector<law::Warning>& warnings, report::Document& document);

@@ -18,8 +18,9 @@ std::string PairFolder::add(const std::string& file, const arch::Architecture& m
 }
 
 void PairFolder::pair(const std::string& name, const std::string& baseline,
-                      const std::string& match) {
-  manifest_.pairs.push_back({name, baseline, match, {}, {}, {}});
+                      const std::string& match,
+                      std::vector<solve::BudgetTolerance> tolerance) {
+  manifest_.pairs.push_back({name, baseline, match, std::move(tolerance), {}, {}});
 }
 
 void PairFolder::text(const std::string& file, std::string text) { files_[file] = std::move(text); }

@@ -15,8 +15,9 @@ class PairFolder {
 
   /// Adds an architecture as `file` and returns it; a file added twice is kept once.
   std::string add(const std::string& file, const arch::Architecture& model);
-  /// Adds a pair of files already added.
-  void pair(const std::string& name, const std::string& baseline, const std::string& match);
+  /// Adds a pair of files already added; without a tolerance of its own it has the manifest's.
+  void pair(const std::string& name, const std::string& baseline, const std::string& match,
+            std::vector<solve::BudgetTolerance> tolerance = {});
   /// Adds any other file.
   void text(const std::string& file, std::string text);
 

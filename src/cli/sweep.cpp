@@ -29,6 +29,7 @@ struct Flags {
   std::string what, directory, spans, visits, depths, starts;
   CountFlags count;
   MatchFlags match;
+  bool controls = false;
 };
 
 /// One baseline with its members.
@@ -121,6 +122,36 @@ void run_all(std::vector<Swept>& all, const Context& context) {
   }
 }
 
+/// The member that controls speak of: the loop the request names, else the first one.
+const space::Member* controlled(const std::vector<space::Member>& members) {
+  const space::Member* first = nullptr;
+  for (const space::Member& m : members) {
+    if (m.shape.span == 0 || m.best() == nullptr) continue;
+    if (first == nullptr) first = &m;
+    const arch::Loop middle = arch::parse_loop("middle", m.shape.depth, "--controls");
+    if (m.shape.depth == arch::depth(m.request.baseline) && m.shape.start == 0 &&
+        m.shape.span == middle.span && m.shape.visits == middle.visits)
+      return &m;
+  }
+  return first;
+}
+
+void add_controls(std::vector<Swept>& all) {
+  for (Swept& swept : all) {
+    std::vector<space::Member> controls;
+    if (const space::Member* looped = controlled(swept.members))
+      for (const space::Control kind : {space::Control::experts, space::Control::params})
+        if (std::optional<space::Member> m = space::control(*looped, kind))
+          controls.push_back(*std::move(m));
+    if (controls.empty())
+      throw usage_error(fmt::format("'{}' has no looped member with experts to control",
+                                    swept.baseline().name),
+                        "--controls", "controls need experts and a budget of params");
+    space::run(controls);
+    swept.members.insert(swept.members.end(), controls.begin(), controls.end());
+  }
+}
+
 std::string sizes(const solve::MatchAnswer& a) {
   const arch::Segment& s = a.architecture.segments.front();
   const std::string heads = s.attention.kind == arch::AttentionKind::gqa
@@ -130,20 +161,29 @@ std::string sizes(const solve::MatchAnswer& a) {
   return heads;
 }
 
+/// The name, with what a control asks beyond the baseline.
+std::string shown_name(const space::Member& m) {
+  std::string text = m.name();
+  for (const solve::BudgetTolerance& b : m.request.budgets)
+    if (b.of_baseline != Ratio(1))
+      text += fmt::format(" ({} x {})", cost::name(b.budget).name, b.of_baseline.str());
+  return text;
+}
+
 report::Table members_table(const Swept& swept) {
   const bool published = swept.members.front().published.has_value();
   report::Table table;
   table.title = fmt::format("{}{}", swept.baseline().name,
                             swept.sparsity.empty() ? "" : ", S = " + swept.sparsity);
   table.columns = {{"member", "", Align::left}, {"loop", "", Align::left}, {"depth"}, {"executed"},
-                   {"hidden"}, {"heads", "", Align::left}, {"experts"}, {"expert size"}};
+                   {"hidden"}, {"heads", "", Align::left}, {"experts"}, {"expert size"}, {"top k"}};
   for (const solve::BudgetTolerance& b : swept.members.front().request.budgets)
     table.columns.push_back({std::string(cost::name(b.budget).name)});
   table.columns.push_back({"", "", Align::left});
   if (published)
     for (const char* title : {"paper: loss", "core", "completion"}) table.columns.push_back({title});
   for (const space::Member& m : swept.members) {
-    std::vector<Cell> row = {m.name(), m.shape.span == 0 ? "none" : m.request.loop,
+    std::vector<Cell> row = {shown_name(m), m.shape.span == 0 ? "none" : m.request.loop,
                              std::to_string(m.shape.depth),
                              std::to_string(m.shape.depth + (m.shape.visits - 1) * m.shape.span)};
     if (const solve::MatchAnswer* a = m.best()) {
@@ -152,7 +192,8 @@ report::Table members_table(const Swept& swept) {
       const bool has = moe != a->architecture.segments.end();
       row.insert(row.end(), {std::to_string(a->architecture.hidden), sizes(*a),
                              has ? std::to_string(moe->ffn.experts) : "",
-                             std::to_string(has ? moe->ffn.expert_size : a->architecture.segments.front().ffn.size)});
+                             std::to_string(has ? moe->ffn.expert_size : a->architecture.segments.front().ffn.size),
+                             has ? std::to_string(moe->ffn.top_k) : ""});
       for (std::size_t i = 0; i < a->mismatch.size(); ++i)
         row.push_back({percent(a->mismatch[i], 3),
                        abs(a->mismatch[i]) <= m.request.budgets[i].tolerance ? Tone::plain : Tone::bad});
@@ -161,7 +202,9 @@ report::Table members_table(const Swept& swept) {
       row.resize(table.columns.size() - (published ? 4 : 1));
       row.push_back({"impossible", Tone::bad});
     }
-    if (published)
+    if (published && !m.published)
+      row.insert(row.end(), 3, "");
+    else if (published)
       row.insert(row.end(), {m.published->val_loss, m.published->core + " ± " + m.published->core_error,
                              m.published->completion_loss});
     table.rows.push_back(std::move(row));
@@ -176,6 +219,10 @@ Json member_json(const space::Member& m) {
   j["span"] = m.shape.span;
   j["visits"] = m.shape.visits;
   j["loop"] = m.shape.span == 0 ? "none" : m.request.loop;
+  if (m.control) j["control"] = std::string(space::name(*m.control));
+  for (const solve::BudgetTolerance& b : m.request.budgets)
+    if (b.of_baseline != Ratio(1))
+      j["target_of_baseline"][std::string(cost::name(b.budget).name)] = fraction(b.of_baseline);
   j["within_tolerance"] = m.within();
   j["optimal"] = true;
   j["space"] = certificate_json(m.result.certificate);
@@ -191,6 +238,15 @@ Json member_json(const space::Member& m) {
                       {"dclm_core_se", m.published->core_error},
                       {"dclm_completion", m.published->completion_loss}};
   return j;
+}
+
+/// The budgets a pair keeps: a control's own target is not the baseline's.
+std::vector<solve::BudgetTolerance> kept_equal(const space::Member& m) {
+  std::vector<solve::BudgetTolerance> kept = m.request.budgets;
+  const auto moved = std::erase_if(
+      kept, [](const solve::BudgetTolerance& b) { return b.of_baseline != Ratio(1); });
+  if (moved == 0) kept.clear();  // the manifest's
+  return kept;
 }
 
 /// Configs, pairs.json, and one line per run for a launcher.
@@ -212,9 +268,9 @@ std::map<std::string, std::string> files(const std::vector<Swept>& all, const st
       if (m.within()) {
         const std::string name = fmt::format("{}-{}", base, m.name());
         const std::string file = add(name, m.best()->architecture,
-                                     {{"role", "member"}, {"depth", m.shape.depth}, {"span", m.shape.span},
+                                     {{"role", m.control ? "control" : "member"}, {"depth", m.shape.depth}, {"span", m.shape.span},
                                       {"visits", m.shape.visits}});
-        folder.pair(name, baseline, file);
+        folder.pair(name, baseline, file, kept_equal(m));
       }
   }
   folder.text("runs.jsonl", runs);
@@ -244,11 +300,14 @@ Action declare_sweep(CLI::App& app) {
   app.add_option("--start", flags->starts, "First looped layers, or all (default: centred)")->type_name("LIST|all");
   app.add_option("-o,--directory", flags->directory, "Write configs, pairs.json and runs.jsonl into this new folder")
       ->type_name("DIR");
+  app.add_flag("--controls", flags->controls,
+               "Add unlooped members: as many experts, finer; as many parameters, unshared");
   flags->count.declare(app, "causal; published: smelt");
   flags->match.declare(app, " (default 1%, 1%, kv 2%; published: 2%)");
   return [flags](Context& context) {
     std::vector<Swept> all = is_named(flags->what) ? named(*flags) : crossed(*flags, context);
     run_all(all, context);
+    if (flags->controls) add_controls(all);
     Answer answer;
     auto& blocks = answer.document.blocks;
     blocks.emplace_back(report::Heading{"Sweep: " + flags->what});

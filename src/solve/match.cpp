@@ -92,7 +92,7 @@ std::vector<Ratio> targets_of(const MatchRequest& r) {
   const auto rows = cost::ledger(r.baseline, options);
   std::vector<Ratio> targets;
   for (const BudgetTolerance& budget : r.budgets) {
-    targets.push_back(cost::total(rows, budget.budget, options));
+    targets.push_back(budget.of_baseline * cost::total(rows, budget.budget, options));
     if (targets.back() == Ratio(0))
       throw usage_error(fmt::format("the baseline's {} is zero, nothing can match it",
                                     cost::name(budget.budget).name),

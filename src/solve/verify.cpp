@@ -96,7 +96,8 @@ class Checker {
     }
     for (std::size_t i = 0; i < budgets.size(); ++i) {
       const cost::Budget budget = budgets[i].budget;
-      const Ratio target = detail::recount(request_.baseline, budget, request_.options);
+      const Ratio target =
+          budgets[i].of_baseline * detail::recount(request_.baseline, budget, request_.options);
       const Ratio value = detail::recount(answer_.architecture, budget, request_.options);
       const Ratio mismatch = (value - target) / target;
       if (mismatch != answer_.mismatch[i])

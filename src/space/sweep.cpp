@@ -78,7 +78,12 @@ const solve::MatchAnswer* Member::best() const {
   return result.nearest ? &*result.nearest : nullptr;
 }
 
+std::string_view name(Control control) {
+  return control == Control::experts ? "control-experts" : "control-params";
+}
+
 std::string Member::name() const {
+  if (control) return std::string(space::name(*control));
   if (shape.span == 0) return fmt::format("d{}-plain", shape.depth);
   const std::string at = shape.start > 0 ? fmt::format("@{}", shape.start) : "";
   return fmt::format("d{}-s{}x{}{}", shape.depth, shape.span, shape.visits, at);
@@ -90,6 +95,31 @@ Member member(const solve::MatchRequest& request, const Shape& given,
   m.request.loop = loop_grammar(m.shape);
   m.request.fixed[solve::Unknown::depth] = m.shape.depth;
   m.request.remedies = false;
+  return m;
+}
+
+std::optional<Member> control(const Member& looped, Control kind) {
+  const solve::MatchAnswer* answer = looped.best();
+  if (answer == nullptr || looped.shape.span == 0) return std::nullopt;
+  const std::int64_t depth = arch::depth(looped.request.baseline);
+  Member m = member(looped.request, {depth, 0, 1, 0});
+  m.control = kind;
+  if (kind == Control::experts) {
+    const auto experts = answer->values.find(solve::Unknown::experts);
+    if (experts == answer->values.end()) return std::nullopt;
+    m.request.fixed[solve::Unknown::experts] = experts->second;
+    // At equal parameters and FLOPs more experts are finer ones, of which more are chosen.
+    const std::int64_t base = answer->values.at(solve::Unknown::top_k);
+    m.request.fixed.erase(solve::Unknown::top_k);
+    m.request.freed[solve::Unknown::top_k] = solve::Range{base, std::min(2 * base, experts->second), 1};
+    return m;
+  }
+  if (m.request.budgets.empty()) m.request.budgets = solve::default_budgets();
+  const auto params = std::find_if(
+      m.request.budgets.begin(), m.request.budgets.end(),
+      [](const solve::BudgetTolerance& b) { return b.budget == cost::Budget::params; });
+  if (params == m.request.budgets.end()) return std::nullopt;
+  params->of_baseline = arch::effective_depth(answer->architecture) / Ratio(depth);
   return m;
 }
 

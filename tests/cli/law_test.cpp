@@ -62,6 +62,16 @@ TEST_CASE("the JSON of a gain: the paper beside ours, shapes, curves and frontie
   CHECK(j["frontiers"][3]["law"] == "smelt");
 }
 
+TEST_CASE("laws without a sparsity are compared once a budget") {
+  const json j = json::parse(run_cli({"gain", "E=1.69,A=406.4,B=410.7,alpha=0.34,beta=0.28",
+                                      "E=1.69,A=380,B=380,alpha=0.34,beta=0.28", "--compute",
+                                      "1e21,1e23", "--format", "json"})
+                                 .out);
+  REQUIRE(j["rows"].size() == 2);
+  CHECK(j["rows"][0]["sparsity"] == 0);
+  CHECK(j["rows"][0]["gain"].get<double>() > 0);
+}
+
 TEST_CASE("laws of one name are told apart") {
   const auto ran = run_cli({"gain", "E=1.4,A=1e3,K=1e6,a=0.37,b=0.15,c=0.66",
                             "E=1.4,A=1.1e3,K=1e6,a=0.37,b=0.15,c=0.66"});

@@ -48,6 +48,27 @@ TEST_CASE("a sweep writes configs, a manifest that checks, and one line a run") 
                                           "smelt-200m-e64-d12-s6x2"});
 }
 
+TEST_CASE("controls are members of their own: checked on the budgets they share with the baseline") {
+  const TempFolder folder;
+  const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "2,6", "--convention", "smelt",
+                            "--align", "paper", "--tol", "flops=2%,params=2%", "--controls", "-o",
+                            folder / "s", "--format", "json"});
+  CHECK(ran.code() == 0);
+  const json result = json::parse(ran.out);
+  const json& members = result["series"][0]["members"];
+  REQUIRE(members.size() == 4);
+  CHECK(members[2]["control"] == "control-experts");
+  CHECK(members[3]["control"] == "control-params");
+  CHECK(members[3]["target_of_baseline"]["params"] == 1.5);
+  CHECK(folder.read("s/runs.jsonl").find(R"("role":"control")") != std::string::npos);
+  const auto checked = run_cli({"check", folder / "s/pairs.json", "--format", "json"});
+  CHECK(checked.code() == 0);
+  CHECK(!json::parse(checked.out)["pairs"][3]["tolerance"].contains("params"));
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "0", "--controls"}).err ==
+        "isoloop: --controls: 'smelt-200m-e64' has no looped member with experts to control\n"
+        "  hint: controls need experts and a budget of params\n");
+}
+
 TEST_CASE("members that cannot be matched stay in the table") {
   const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "6", "--align", "tensor-core"});
   CHECK(ran.code() == 0);

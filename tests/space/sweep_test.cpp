@@ -93,4 +93,45 @@ TEST_CASE("the paper's sweeps have their printed shapes and losses") {
         "sweep: unknown sweep 'paper-spam'\n  hint: did you mean 'paper-span'?");
 }
 
+TEST_CASE("controls hold what a loop changes besides") {
+  Axes axes;
+  axes.spans = {6};
+  std::vector<Member> members = space::members(request(), axes);
+  space::run(members);
+  const Member& looped = members.front();
+  REQUIRE(looped.within());
+  std::vector<Member> controls = {*space::control(looped, space::Control::experts),
+                                  *space::control(looped, space::Control::params)};
+  space::run(controls);
+  const arch::Architecture& finer = controls[0].best()->architecture;
+  REQUIRE(controls[0].within());
+  CHECK(controls[0].name() == "control-experts");
+  CHECK(finer.segments.size() == 1);
+  CHECK(finer.segments.front().ffn.experts == looped.best()->values.at(solve::Unknown::experts));
+  CHECK(finer.segments.front().ffn.top_k > 8);
+  // Half of the layers run twice: unshared, they would be half as many again.
+  REQUIRE(controls[1].within());
+  CHECK(controls[1].name() == "control-params");
+  CHECK(controls[1].result.targets[1] == Ratio(Int(3), Int(2)) * looped.result.targets[1]);
+  CHECK(controls[1].result.targets[0] == looped.result.targets[0]);
+  const cost::Count count = cost::count(controls[1].best()->architecture, looped.request.options);
+  const Ratio params = count.params_non_embedding.value();
+  CHECK(abs(params - controls[1].result.targets[1]) <=
+        looped.request.budgets[1].tolerance * controls[1].result.targets[1]);
+}
+
+TEST_CASE("a plain member has no controls, nor has one without experts") {
+  Axes axes;
+  axes.spans = {0};
+  std::vector<Member> members = space::members(request(), axes);
+  space::run(members);
+  CHECK(!space::control(members.front(), space::Control::params));
+  solve::MatchRequest r = request();
+  r.baseline.segments.front().ffn = {.size = 4096};
+  axes.spans = {6};
+  members = space::members(r, axes);
+  space::run(members);
+  CHECK(!space::control(members.front(), space::Control::experts));
+}
+
 }  // namespace isoloop
