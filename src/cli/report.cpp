@@ -116,7 +116,7 @@ void refuse_terminal(const Context& context) {
 Action declare_report(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("RESULT", flags->results,
-                 fmt::format("JSON results of {}; - for stdin", kinds_text()))
+                 fmt::format("JSON of {}, or -", kinds_text()))
       ->required();
   app.add_option("--title", flags->title, "Title of the page (default: the files' names)")
       ->type_name("WORDS");

@@ -14,6 +14,7 @@ namespace isoloop::cli {
 namespace {
 
 using report::Align;
+using report::Tone;
 
 report::Table coefficient_table(json::Fields& result) {
   report::Table table;
