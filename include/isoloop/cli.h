@@ -4,6 +4,7 @@
 // Held by tests/cli/*_test.cpp.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct Streams {
   bool out_is_terminal = false;  // colour and line width
   bool err_is_terminal = false;  // progress
   int width = 100;
+  /// Whether the program was asked to end (Ctrl-C). The first call asks for that to be noted instead
+  /// of ending it at once; a command that never calls it ends as usual. Absent: never.
+  std::function<bool()> interrupted = {};
 };
 
 /// `args` without the program's name.

@@ -98,6 +98,7 @@ struct Price {
   std::string key;      // "step-time", "step-time@b200", "loss"
   std::string unit;     // "x baseline", "nats"
   std::string meaning;  // what it is, and what it does not know
+  std::string identity;  // differs where device, options or law differ in anything
   std::function<Pricer()> make;  // one for each thread
   Predicted baseline;
 };
@@ -152,5 +153,95 @@ struct PricedResult {
 /// The best answers within tolerance by a ranking that may hold prices, over all candidates.
 /// Throws like solve::match(), and Error (kind usage) for keys nothing is known of.
 PricedResult match(const PricedRequest& request);
+
+// ---- Exploration -------------------------------------------------------------------------------
+
+/// One measure of one candidate: exact where it is counted, double where it is predicted.
+struct Score {
+  std::optional<Ratio> exact;
+  Predicted predicted;  // of an exact one too, for showing
+};
+
+/// A candidate on the front, by its index.
+struct FrontPoint {
+  Int index;
+  std::vector<Score> scores;  // by measure, smaller is better
+};
+
+/// The candidates that no other is as good as in every measure and better in one. Of those equal in
+/// all measures the one with the least index stays, so the front of a set does not depend on the
+/// order in which it is added, nor on how it is cut into parts.
+class Front {
+ public:
+  /// False if some point on the front is at least as good.
+  bool add(FrontPoint point);
+  /// By the first measure, then the next, then by index.
+  const std::vector<FrontPoint>& points() const { return points_; }
+
+ private:
+  std::vector<FrontPoint> points_;
+};
+
+/// What a candidate is compared by.
+struct FrontMeasure {
+  enum class Kind { mismatch, budget, distance, price };
+  Kind kind{};
+  std::string key, unit, meaning;
+  cost::Budget budget{};
+  std::size_t price = 0;
+};
+/// "mismatch", "distance", a budget ("weights-bytes", "decode-bytes", ...) or the key of a price.
+std::vector<FrontMeasure> front_measures(const std::vector<std::string>& keys,
+                                         const std::vector<Price>& prices, const char* where);
+
+struct ExploreRequest {
+  solve::MatchRequest match;  // tolerances, freedoms and rules; rank and top are not used
+  std::vector<FrontMeasure> measures;
+  std::vector<Price> prices;
+};
+
+/// The front of everything within tolerance, in units of work that anyone may do in any order.
+///
+/// The space is cut into blocks of the candidate index. Where mismatch is a measure each block is
+/// walked several times under growing caps; a walk takes only what the one before left out, so no
+/// candidate is priced twice, and once all blocks are walked under a cap, what the front holds up
+/// to it is final: everything else is worse in mismatch.
+class Exploration {
+ public:
+  explicit Exploration(ExploreRequest request);
+  const ExploreRequest& request() const { return request_; }
+  const solve::MatchSpace& space() const { return space_; }
+  std::size_t blocks() const { return blocks_; }
+  std::size_t units() const { return caps_.size() * blocks_; }  // by cap, then by block
+  /// Units of shard i of n, 1 <= i <= n: whole blocks, every n-th.
+  std::vector<std::size_t> shard(std::size_t i, std::size_t n) const;
+
+  struct State {
+    std::vector<bool> done;  // by unit
+    solve::Certificate certificate;  // of the blocks walked under the last cap; all names, in order
+    std::size_t priced = 0;   // candidates within tolerance, shapes of equal cost once
+    std::size_t without = 0;  // of these, without a prediction; never on the front
+    Front front;
+  };
+  State start() const;
+
+  struct Observer {
+    std::function<bool()> stop;                     // asked between units
+    std::function<void(const State&)> progress;     // after units
+    std::function<void(const FrontPoint&)> proven;  // once each, best mismatch first
+  };
+  /// Works through the units that are not done. All observers are called on this thread. Returns
+  /// whether all are done. Throws what a unit throws.
+  bool run(State& state, const std::vector<std::size_t>& units, int threads,
+           const Observer& observer) const;
+
+ private:
+  class Worker;
+  friend class ExplorationRun;
+  ExploreRequest request_;
+  solve::MatchSpace space_;
+  std::vector<Ratio> caps_;
+  std::size_t blocks_ = 0;
+};
 
 }  // namespace isoloop::space

@@ -62,6 +62,8 @@ Action declare_match(CLI::App& app);
 Action declare_check(CLI::App& app);
 Action declare_grid(CLI::App& app);
 Action declare_sweep(CLI::App& app);
+Action declare_explore(CLI::App& app);
+Action declare_merge(CLI::App& app);
 Action declare_emit(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_fit(CLI::App& app);

@@ -29,6 +29,13 @@ std::string loop_label(const solve::MatchAnswer& a) {
   return a.loop.span == 0 ? "none" : arch::loop_text(a.loop, a.depth);
 }
 
+/// "1, 2, 4, 8, 16", shortened where it is long.
+std::string irregular(const std::vector<std::int64_t>& values) {
+  constexpr std::ptrdiff_t shown = 8;
+  if (std::ssize(values) <= shown) return fmt::format("{}", fmt::join(values, ", "));
+  return fmt::format("{}, …, {}", fmt::join(values.begin(), values.begin() + shown - 1, ", "), values.back());
+}
+
 Cell mismatch_cell(const Ratio& mismatch, const Ratio& tolerance) {
   return {percent(mismatch, 3), abs(mismatch) <= tolerance ? Tone::good : Tone::bad};
 }
@@ -41,35 +48,6 @@ std::vector<solve::Unknown> shown_unknowns(const solve::MatchAnswer& a) {
         unknown != solve::Unknown::loop_visits)
       result.push_back(unknown);
   return result;
-}
-
-std::int64_t baseline_value(const arch::Architecture& b, solve::Unknown unknown) {
-  using solve::Unknown;
-  const auto with = [&](bool moe) -> const arch::Segment& {
-    for (const arch::Segment& s : b.segments)
-      if (s.ffn.moe == moe) return s;
-    return b.segments.front();
-  };
-  switch (unknown) {
-    case Unknown::hidden: return b.hidden;
-    case Unknown::heads: return b.segments.front().attention.heads;
-    case Unknown::kv_heads: return b.segments.front().attention.kv_heads;
-    case Unknown::head_size: return b.segments.front().attention.head_size;
-    case Unknown::kv_rank: return b.segments.front().attention.kv_rank;
-    case Unknown::expert_size: return with(true).ffn.expert_size;
-    case Unknown::experts: return with(true).ffn.experts;
-    case Unknown::shared_size: return with(true).ffn.shared_size;
-    case Unknown::top_k: return with(true).ffn.top_k;
-    case Unknown::ffn_size: return with(false).ffn.size;
-    default: return arch::depth(b);
-  }
-}
-
-/// "1.043 (1.021 to 1.065)", "2.4312", or a dash where there is no prediction.
-std::string price_text(const space::Predicted& p) {
-  if (!std::isfinite(p.mid)) return "–";
-  if (p.low == p.high) return fmt::format("{:.4f}", p.mid);
-  return fmt::format("{:.3f} ({:.3f} to {:.3f})", p.mid, p.low, p.high);
 }
 
 struct Priced {
@@ -136,22 +114,6 @@ report::Table budgets_table(const solve::MatchResult& result, const solve::Match
   return table;
 }
 
-/// "1, 2, 4, 8, 16", shortened where it is long.
-std::string irregular(const std::vector<std::int64_t>& values) {
-  constexpr std::ptrdiff_t shown = 8;
-  if (std::ssize(values) <= shown) return fmt::format("{}", fmt::join(values, ", "));
-  return fmt::format("{}, …, {}", fmt::join(values.begin(), values.begin() + shown - 1, ", "), values.back());
-}
-
-std::string list_of(const std::vector<std::int64_t>& values) {
-  if (values.size() == 1) return std::to_string(values.front());
-  const std::int64_t step = values[1] - values[0];
-  for (std::size_t i = 2; i < values.size(); ++i)
-    if (values[i] - values[i - 1] != step) return irregular(values);
-  return fmt::format("{}–{}{}", values.front(), values.back(),
-                     step == 1 ? "" : fmt::format(" step {}", step));
-}
-
 report::Facts assumptions(const solve::MatchRequest& r, const solve::MatchResult& result) {
   report::Facts facts;
   facts.lines.emplace_back("loop", r.loop);
@@ -216,12 +178,50 @@ Json answer_json(const solve::MatchRequest& r, const solve::MatchResult& result,
 
 }  // namespace
 
+std::int64_t baseline_value(const arch::Architecture& b, solve::Unknown unknown) {
+  using solve::Unknown;
+  const auto with = [&](bool moe) -> const arch::Segment& {
+    for (const arch::Segment& s : b.segments)
+      if (s.ffn.moe == moe) return s;
+    return b.segments.front();
+  };
+  switch (unknown) {
+    case Unknown::hidden: return b.hidden;
+    case Unknown::heads: return b.segments.front().attention.heads;
+    case Unknown::kv_heads: return b.segments.front().attention.kv_heads;
+    case Unknown::head_size: return b.segments.front().attention.head_size;
+    case Unknown::kv_rank: return b.segments.front().attention.kv_rank;
+    case Unknown::expert_size: return with(true).ffn.expert_size;
+    case Unknown::experts: return with(true).ffn.experts;
+    case Unknown::shared_size: return with(true).ffn.shared_size;
+    case Unknown::top_k: return with(true).ffn.top_k;
+    case Unknown::ffn_size: return with(false).ffn.size;
+    default: return arch::depth(b);
+  }
+}
+
+std::string price_text(const space::Predicted& p) {
+  if (!std::isfinite(p.mid)) return "–";
+  if (p.low == p.high) return fmt::format("{:.4f}", p.mid);
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", p.mid, p.low, p.high);
+}
+
+std::string list_of(const std::vector<std::int64_t>& values) {
+  if (values.size() == 1) return std::to_string(values.front());
+  const std::int64_t step = values[1] - values[0];
+  for (std::size_t i = 2; i < values.size(); ++i)
+    if (values[i] - values[i - 1] != step) return irregular(values);
+  return fmt::format("{}–{}{}", values.front(), values.back(),
+                     step == 1 ? "" : fmt::format(" step {}", step));
+}
+
 std::string certificate_text(const solve::Certificate& c) {
   std::string text = fmt::format("{} points, {} counted, {} nodes", grouped(Ratio(c.points)),
                                  grouped(Ratio(c.visited)), grouped(Ratio(c.nodes)));
   std::string pruned;
   for (const auto& [by, points] : c.pruned)
-    pruned += fmt::format("{}{} {}", pruned.empty() ? "" : " · ", by, scaled(Ratio(points)));
+    if (points != Int(0))
+      pruned += fmt::format("{}{} {}", pruned.empty() ? "" : " · ", by, scaled(Ratio(points)));
   return pruned.empty() ? text : text + "; cut off by " + pruned;
 }
 

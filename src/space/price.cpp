@@ -66,17 +66,19 @@ std::vector<std::optional<Ratio>> proportions(const arch::Architecture& model) {
 
 Price step_time(std::string key, const gpu::Device& device, const gpu::PlanOptions& options,
                 const arch::Architecture& baseline) {
-  const auto base = std::make_shared<const gpu::Plan>(gpu::plan(baseline, device, options));
+  const gpu::Plan base = gpu::plan(baseline, device, options);
   Price price;
   price.key = std::move(key);
   price.unit = "x baseline";
   price.meaning = fmt::format("{} step time on {} over the baseline's, {} tokens per GPU",
                               gpu::name(options.phase), device.id, options.tokens);
-  price.make = [device, options, base] {
+  const gpu::StepTime ours = gpu::step_time(base);
+  price.make = [device, options, ours] {
     const auto planner = std::make_shared<const gpu::Planner>(device, options);
-    return [planner, base](const arch::Architecture& model) -> Predicted {
+    const auto timer = std::make_shared<gpu::StepTimer>(*planner);
+    return [planner, timer, ours](const arch::Architecture& model) -> Predicted {
       try {
-        const gpu::StepRatio ratio = gpu::step_ratio(planner->plan(model), *base);
+        const gpu::StepRatio ratio = gpu::step_ratio(timer->time(model), ours);
         return {ratio.low, ratio.mid, ratio.high};
       } catch (const Error& error) {
         if (error.kind == ErrorKind::internal) throw;
@@ -84,6 +86,9 @@ Price step_time(std::string key, const gpu::Device& device, const gpu::PlanOptio
       }
     };
   };
+  price.identity = fmt::format("{} ms, tp {}, ep {}, pp {}, dp {}, microbatches {}, recompute {}",
+                               base.step_ms.mid, options.tp, options.ep, options.pp, options.dp,
+                               options.microbatches, gpu::name(options.recompute));
   price.baseline = {1, 1, 1};
   return price;
 }
@@ -120,6 +125,9 @@ Price predicted_loss(std::string key, const law::Law& law, const cost::Options& 
   };
   price.make = [of] { return Pricer(of); };
   price.baseline = of(baseline);
+  for (const law::Coefficient c : law::coefficients_of(law.form))
+    price.identity += fmt::format("{}{}={}", price.identity.empty() ? "" : ",",
+                                  law::name(law.form.family, c), law.coefficients[c]);
   return price;
 }
 

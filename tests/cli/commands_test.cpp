@@ -83,6 +83,9 @@ TEST_CASE("every example runs") {
   folder.write("runs.csv", synthetic_runs());
   REQUIRE(run_cli(words("grid smelt -o grid-out")).code() == 0);
   REQUIRE(run_cli(words("grid smelt --format json --output grid.json")).code() == 0);
+  for (const char* i : {"1", "2"})
+    REQUIRE(run_cli(words(fmt::format("explore smelt-200m-e192 --fix depth=12 --shard {0}/2 --format json "
+                                      "--output shard-{0}.json", i))).code() == 0);
   for (const auto& command : commands()) {
     CAPTURE(command.example);
     const auto ran = run_cli(arguments(command.example));

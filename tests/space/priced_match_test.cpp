@@ -34,7 +34,7 @@ double rugged(const arch::Architecture& a) {
 }
 
 Price rugged_price() {
-  Price price{"odd", "", "", {}, {1, 1, 1}};
+  Price price{"odd", "", "", "", {}, {1, 1, 1}};
   price.make = [] {
     return [](const arch::Architecture& a) { return Predicted{rugged(a), rugged(a), rugged(a)}; };
   };

@@ -1,0 +1,250 @@
+// Results of an exploration: JSON out and in.
+//
+// Exact numbers are written as fractions, doubles with all their digits, so a result read back is
+// the one that was written. Held by tests/cli/explore_test.cpp.
+#include "cli/explore_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/match_view.h"
+#include "cli/output.h"
+#include "isoloop/pairs.h"
+
+namespace isoloop::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::string_view schema = "isoloop/explore/v1";
+
+std::string budget_key(const solve::BudgetTolerance& budget) {
+  return std::string(cost::name(budget.budget).name);
+}
+
+/// "0-3,7": numbers of the units done.
+std::string ranges(const std::vector<bool>& done) {
+  std::string text;
+  for (std::size_t i = 0; i < done.size();) {
+    if (!done[i]) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end + 1 < done.size() && done[end + 1]) ++end;
+    text += (text.empty() ? "" : ",") +
+            (end == i ? std::to_string(i) : fmt::format("{}-{}", i, end));
+    i = end + 1;
+  }
+  return text;
+}
+
+[[noreturn]] void no_result(const std::string& file, const std::string& what) {
+  throw input_error(what, file, "give a file written by isoloop explore --format json");
+}
+
+std::size_t whole(const std::string& text, const std::string& file) {
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos)
+    no_result(file, fmt::format("'{}' is not a number of a unit", text));
+  return std::stoul(text);
+}
+
+std::vector<bool> read_ranges(const std::string& text, std::size_t total, const std::string& file) {
+  std::vector<bool> done(total);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string item = text.substr(at, end - at);
+    const std::size_t dash = item.find('-');
+    const std::size_t low = whole(item.substr(0, dash), file);
+    const std::size_t high = dash == std::string::npos ? low : whole(item.substr(dash + 1), file);
+    if (high >= total || low > high) no_result(file, fmt::format("has no units {}", item));
+    for (std::size_t i = low; i <= high; ++i) done[i] = true;
+    at = end + 1;
+  }
+  return done;
+}
+
+Int read_int(const Json& value, const std::string& file) {
+  const Ratio number = parse_ratio(value.get<std::string>(), file);
+  if (!number.is_integer()) no_result(file, "a count that is not whole");
+  return number.num();
+}
+
+Json score_json(const space::Score& score) {
+  Json j;
+  j["value"] = score.predicted.mid;
+  if (score.exact)
+    j["exact"] = score.exact->str();
+  else
+    j.update({{"low", score.predicted.low}, {"high", score.predicted.high}});
+  return j;
+}
+
+space::Score read_score(const Json& j, const std::string& file) {
+  space::Score score;
+  score.predicted.low = score.predicted.mid = score.predicted.high = j.at("value");
+  if (j.contains("exact")) {
+    score.exact = parse_ratio(j.at("exact").get<std::string>(), file);
+  } else {
+    score.predicted.low = j.at("low");
+    score.predicted.high = j.at("high");
+  }
+  return score;
+}
+
+std::pair<std::size_t, std::size_t> read_shard(const std::string& text, const std::string& file) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) no_result(file, fmt::format("'{}' is not a shard", text));
+  const std::pair shard{whole(text.substr(0, slash), file), whole(text.substr(slash + 1), file)};
+  if (shard.first < 1 || shard.first > shard.second)
+    no_result(file, fmt::format("'{}' is not a shard", text));
+  return shard;
+}
+
+void read_front(const Json& j, const std::string& file, ExploreResult& result) {
+  for (const Json& entry : j.at("front")) {
+    space::FrontPoint point{read_int(entry.at("index"), file), {}};
+    for (const Json& measure : result.question.at("measures"))
+      point.scores.push_back(
+          read_score(entry.at("measures").at(measure.at("key").get<std::string>()), file));
+    result.entries[point.index.str()] = entry;
+    result.state.front.add(std::move(point));
+  }
+}
+
+ExploreResult read_fields(const Json& j, const std::string& file) {
+  ExploreResult result;
+  result.question = j.at("question");
+  if (j.contains("shard")) result.shard = read_shard(j.at("shard"), file);
+  const Json& units = j.at("units");
+  result.blocks = units.at("blocks");
+  result.state.done = read_ranges(units.at("done"), units.at("total"), file);
+  if (result.blocks == 0 || result.state.done.size() % result.blocks != 0)
+    no_result(file, "units that are not whole passes over the blocks");
+  const Json& space = j.at("space");
+  solve::Certificate& c = result.state.certificate;
+  c.points = read_int(space.at("points"), file);
+  c.visited = read_int(space.at("visited"), file);
+  c.nodes = read_int(space.at("nodes"), file);
+  for (const auto& [by, points] : space.at("pruned").items())
+    c.pruned.emplace_back(by, read_int(points, file));
+  result.state.priced = j.at("priced");
+  result.state.without = j.at("without_prediction");
+  read_front(j, file, result);
+  return result;
+}
+
+}  // namespace
+
+bool ExploreResult::mine(std::size_t unit) const {
+  return !shard || unit % blocks % shard->second == shard->first - 1;
+}
+
+bool ExploreResult::complete() const {
+  for (std::size_t unit = 0; unit < state.done.size(); ++unit)
+    if (mine(unit) && !state.done[unit]) return false;
+  return true;
+}
+
+Json question_json(const space::Exploration& exploration) {
+  const space::ExploreRequest& request = exploration.request();
+  const solve::MatchRequest& r = exploration.space().request();
+  const solve::MatchResult& stated = exploration.space().stated();
+  Json j;
+  j["baseline"] = arch_json(r.baseline);
+  j["counting"] = Json::parse(pairs::to_json({r.options, r.budgets, {}}));
+  for (std::size_t i = 0; i < r.budgets.size(); ++i) {
+    j["budget"][budget_key(r.budgets[i])] = number(stated.targets[i]);
+    j["tolerance"][budget_key(r.budgets[i])] = fraction(r.budgets[i].tolerance);
+  }
+  j["alignment"] = solve::alignment_text(r.alignment);
+  j["loop"] = r.loop;
+  j["parallel"] = fmt::format("tp {}, ep {}, pp {}", r.tensor_parallel, r.expert_parallel,
+                              r.pipeline_parallel);
+  j["assumptions"] = stated.assumptions;
+  for (const auto& [name, domain] : stated.domains) j["domains"][name] = list_of(domain);
+  for (const auto& [name, domain] : stated.domains)
+    j["dimensions"][name] = baseline_value(r.baseline, solve::parse_unknown(name, "domains"));
+  j["dimensions"]["depth"] = arch::depth(r.baseline);
+  j["loop_shapes"] = exploration.space().problem().cases.size();
+  j["candidates"] = solve::candidates(exploration.space().problem()).str();
+  j["measures"] = Json::array();
+  for (const space::FrontMeasure& m : request.measures) {
+    Json measure = {{"key", m.key}, {"unit", m.unit}, {"meaning", m.meaning}};
+    if (m.kind == space::FrontMeasure::Kind::price) {
+      measure["baseline"] = predicted_json(request.prices[m.price].baseline);
+      measure["identity"] = request.prices[m.price].identity;
+    }
+    if (m.kind == space::FrontMeasure::Kind::budget)
+      measure["baseline"] = number(exploration.space().baseline_value(m.budget));
+    j["measures"].push_back(std::move(measure));
+  }
+  return j;
+}
+
+Json entry_json(const space::Exploration& exploration, const space::FrontPoint& point) {
+  const solve::MatchSpace& space = exploration.space();
+  const solve::MatchAnswer a =
+      space.read(solve::candidate_at(space.problem(), point.index), true);
+  const solve::MatchRequest& r = space.request();
+  Json j;
+  j["index"] = point.index.str();
+  j["loop"] = a.loop.span == 0 ? "none" : arch::loop_text(a.loop, a.depth);
+  for (std::size_t i = 0; i < point.scores.size(); ++i)
+    j["measures"][exploration.request().measures[i].key] = score_json(point.scores[i]);
+  for (const auto& [unknown, value] : a.values) j["dimensions"][std::string(solve::name(unknown))] = value;
+  for (std::size_t i = 0; i < r.budgets.size(); ++i) {
+    j["mismatch"][budget_key(r.budgets[i])] = fraction(a.mismatch[i]);
+    j["mismatch_exact"][budget_key(r.budgets[i])] = a.mismatch[i].str();
+  }
+  j["max_mismatch"] = fraction(a.largest);
+  j["arch"] = arch_json(a.architecture);
+  return j;
+}
+
+ExploreResult result_of(const space::Exploration& exploration,
+                        const space::Exploration::State& state,
+                        std::optional<std::pair<std::size_t, std::size_t>> shard) {
+  ExploreResult result{question_json(exploration), shard, exploration.blocks(), state, {}};
+  for (const space::FrontPoint& point : state.front.points())
+    result.entries[point.index.str()] = entry_json(exploration, point);
+  return result;
+}
+
+Json explore_json(const ExploreResult& result) {
+  const space::Exploration::State& s = result.state;
+  Json j;
+  j["schema"] = schema;
+  j["complete"] = result.complete();
+  if (result.shard) j["shard"] = fmt::format("{}/{}", result.shard->first, result.shard->second);
+  j["question"] = result.question;
+  j["units"] = {{"total", s.done.size()}, {"blocks", result.blocks}, {"done", ranges(s.done)}};
+  j["space"] = certificate_json(s.certificate);
+  j["priced"] = s.priced;
+  j["without_prediction"] = s.without;
+  j["front"] = Json::array();
+  for (const space::FrontPoint& point : s.front.points())
+    j["front"].push_back(result.entries.at(point.index.str()));
+  return j;
+}
+
+ExploreResult read_explore(const std::string& text, const std::string& file) {
+  const Json j = Json::parse(text, nullptr, false);
+  if (!j.is_object() || !j.contains("schema") || j["schema"] != schema)
+    no_result(file, "is not the result of an exploration");
+  try {
+    return read_fields(j, file);
+  } catch (const nlohmann::json::exception& error) {
+    no_result(file, fmt::format("is damaged: {}", error.what()));
+  }
+}
+
+std::string difference(const Json& a, const Json& b) {
+  for (const auto& [key, value] : a.items())
+    if (!b.contains(key) || b.at(key) != value) return key;
+  for (const auto& [key, value] : b.items())
+    if (!a.contains(key)) return key;
+  return {};
+}
+
+}  // namespace isoloop::cli
