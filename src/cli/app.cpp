@@ -31,6 +31,8 @@ std::string format_name(OutputFormat format) {
     case OutputFormat::csv: return "csv";
     case OutputFormat::junit: return "junit";
     case OutputFormat::github: return "github";
+    case OutputFormat::html: return "html";
+    case OutputFormat::svg: return "svg";
   }
   return {};
 }
@@ -46,8 +48,10 @@ void declare_common(CLI::App& app, const Command& command, Common& common, std::
   std::string choices;
   for (const OutputFormat f : formats_of(command))
     choices += (choices.empty() ? "" : "|") + format_name(f);
+  format = format_name(command.default_format);
+  if (command.default_format != OutputFormat::text) choices += fmt::format(" (default {})", format);
   app.add_option("--format", format, "Output format: " + choices)->type_name("NAME");
-  app.add_option("--output", common.output, "Write the answer to this file")->type_name("PATH");
+  app.add_option(std::string(command.output_names), common.output, "Write the answer to this file")->type_name("PATH");
   app.add_flag("--force", common.force, "Replace existing files");
   app.add_flag("--quiet", common.quiet, "No warnings");
 }

@@ -14,7 +14,7 @@
 
 namespace isoloop::cli {
 
-enum class OutputFormat { text, json, md, csv, junit, github };
+enum class OutputFormat { text, json, md, csv, junit, github, html, svg };
 
 /// Options every command has.
 struct Common {
@@ -49,6 +49,8 @@ struct Command {
   /// Declares the command's options on its subcommand and returns what to do.
   Action (*declare)(CLI::App& app);
   std::vector<OutputFormat> extra_formats = {};
+  OutputFormat default_format = OutputFormat::text;
+  std::string_view output_names = "--output";
 };
 
 /// All commands in the order of the help.
@@ -67,6 +69,7 @@ Action declare_plan(CLI::App& app);
 Action declare_fit(CLI::App& app);
 Action declare_gain(CLI::App& app);
 Action declare_allocate(CLI::App& app);
+Action declare_report(CLI::App& app);
 Action declare_import(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_completion(CLI::App& app);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_writer.h"
+#include "cli/counting.h"
 #include "cli/grid_compare.h"
 #include "cli/match_view.h"
 #include "cli/options.h"
@@ -256,6 +257,9 @@ Action declare_grid(CLI::App& app) {
     j["schema"] = "isoloop/grid/v1";
     j["name"] = grid.name;
     j["source"] = grid.source;
+    add_counting(j, cells.front().request.options);
+    for (const solve::BudgetTolerance& b : cells.front().request.budgets)
+      j["tolerance"][std::string(cost::name(b.budget).name)] = fraction(b.tolerance);
     for (const Matched& m : cells) j["cells"].push_back(cell_json(m));
     answer.json = json::pretty(j);
     if (!flags->directory.empty()) write_folder(flags->directory, files(grid, cells), context.common.force);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/counting.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pair_folder.h"
@@ -340,8 +341,7 @@ Json match_json(const space::PricedRequest& request, const space::PricedResult& 
   Json j;
   j["schema"] = "isoloop/match/v1";
   j["baseline"] = arch_json(r.baseline);
-  j["convention"] = r.options.convention.name;
-  j["context_tokens"] = r.options.context;
+  add_counting(j, r.options);
   for (std::size_t i = 0; i < result.budgets.size(); ++i) {
     const std::string name = budget_label(result.budgets[i].budget);
     j["budget"][name] = number(result.targets[i]);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_writer.h"
+#include "cli/counting.h"
 #include "cli/input.h"
 #include "cli/match_view.h"
 #include "cli/options.h"
@@ -321,6 +322,9 @@ Action declare_sweep(CLI::App& app) {
     Json j;
     j["schema"] = "isoloop/sweep/v1";
     j["name"] = flags->what;
+    add_counting(j, r.options);
+    for (const solve::BudgetTolerance& b : r.budgets)
+      j["tolerance"][std::string(cost::name(b.budget).name)] = fraction(b.tolerance);
     for (const Swept& swept : all) {
       Json s;
       s["baseline"] = arch_json(swept.baseline());

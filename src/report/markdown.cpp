@@ -116,6 +116,8 @@ std::string source(const Table& table) {
   return result;
 }
 
+std::string source(const Chart&) { return {}; }
+
 }  // namespace
 
 std::string write_markdown(const Document& document) {

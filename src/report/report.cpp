@@ -10,14 +10,13 @@
 #include <variant>
 
 #include "isoloop/base.h"
+#include "report/chart.h"
 #include "report/layout.h"
 
 namespace isoloop::report {
 
 std::string write(const Document& document, Format format, const Style& style) {
-  for (const Block& block : document.blocks) {
-    if (const Table* table = std::get_if<Table>(&block)) check(*table);
-  }
+  check(document);
   switch (format) {
     case Format::text:
       return write_text(document, style);
@@ -25,6 +24,8 @@ std::string write(const Document& document, Format format, const Style& style) {
       return write_markdown(document);
     case Format::csv:
       return write_csv(document);
+    case Format::html:
+      return write_html(document);
   }
   throw internal_error("unknown report format " + std::to_string(static_cast<int>(format)));
 }
@@ -47,6 +48,14 @@ void check(const Table& table) {
                            std::to_string(table.columns.size()) + " columns");
     }
   }
+}
+
+void check(const Document& document) {
+  for (const Block& block : document.blocks) {
+    if (const Table* table = std::get_if<Table>(&block)) check(*table);
+    if (const Chart* chart = std::get_if<Chart>(&block)) check(*chart);
+  }
+  check_links(document);
 }
 
 Cell cell_at(const std::vector<Cell>& row, std::size_t index) {

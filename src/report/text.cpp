@@ -129,6 +129,8 @@ class TextWriter {
     }
   }
 
+  void operator()(const Chart&) {}  // text cannot draw
+
   void operator()(const Table& table) {
     const std::vector<std::size_t> widths = widths_of(table);
     std::size_t total = column_gap.size() * (widths.size() - 1);

@@ -82,6 +82,7 @@ TEST_CASE("every example runs") {
     "tie_word_embeddings": true})");
   folder.write("runs.csv", synthetic_runs());
   REQUIRE(run_cli(words("grid smelt -o grid-out")).code() == 0);
+  REQUIRE(run_cli(words("grid smelt --format json --output grid.json")).code() == 0);
   for (const char* i : {"1", "2"})
     REQUIRE(run_cli(words(fmt::format("explore smelt-200m-e192 --fix depth=12 --shard {0}/2 --format json "
                                       "--output shard-{0}.json", i))).code() == 0);
