@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "isoloop/base.h"
@@ -72,19 +73,26 @@ std::string tick_text(double at, double step, double largest) {
 }
 
 Scale linear(double low, double high) {
-  if (low == high) {
-    const double margin = low == 0 ? 1 : std::abs(low) * 0.1;
+  // Values closer than this are one to an axis: ticks between them could not be told apart, and
+  // counting them in doubles would not move.
+  constexpr double same = 1e-12, nothing = 1e-300;
+  const double size = std::max(std::abs(low), std::abs(high));
+  if (high - low <= std::max(same * size, nothing)) {
+    const double margin = size <= nothing ? 1 : size * 0.1;
     low -= margin;
     high += margin;
   }
   const double step = nice_step(high - low);
   Scale scale;
-  const double first = std::floor(low / step + 1e-9), last = std::ceil(high / step - 1e-9);
-  scale.low = first * step;
-  scale.high = last * step;
+  const auto first = static_cast<std::int64_t>(std::floor(low / step + 1e-9));
+  const auto last = static_cast<std::int64_t>(std::ceil(high / step - 1e-9));
+  scale.low = static_cast<double>(first) * step;
+  scale.high = static_cast<double>(last) * step;
   const double largest = std::max(std::abs(scale.low), std::abs(scale.high));
-  for (double i = first; i <= last; ++i)
-    scale.ticks.push_back({i * step, tick_text(i * step, step, largest)});
+  for (std::int64_t i = first; i <= last; ++i) {
+    const double at = static_cast<double>(i) * step;
+    scale.ticks.push_back({at, tick_text(at, step, largest)});
+  }
   return scale;
 }
 

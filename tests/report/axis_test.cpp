@@ -43,6 +43,21 @@ TEST_CASE("nothing, one value and equal values have an axis, too") {
   }
 }
 
+TEST_CASE("values that differ by rounding are one value to an axis") {
+  for (const double value : {2.5, 1.0 / 3, 1e17, -7e-5, 5e-324}) {
+    double next = value;
+    for (int ulps = 1; ulps <= 2; ++ulps) {
+      next = std::nextafter(next, INFINITY);
+      const Scale s = scale_of({"x"}, {value, next});
+      CAPTURE(value);
+      CHECK(s.low < value);
+      CHECK(s.high > next);
+      CHECK(s.ticks.size() >= 2);
+      CHECK(s.ticks.size() <= 80);
+    }
+  }
+}
+
 TEST_CASE("ends hold all values, ticks lie between them in order") {
   std::mt19937 random(11);
   std::uniform_real_distribution<double> exponent(-12, 22);
