@@ -15,8 +15,18 @@ namespace {
 
 constexpr double smallest_term = 1e-18;
 
+/// log Gamma(x). std::lgamma also writes the global signgam, and threads call this at once.
+double log_gamma(double x) {
+#if !defined(__unix__)
+  return std::lgamma(x);
+#else
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+#endif
+}
+
 double log_term(double n, double x, double p) {
-  return std::lgamma(n + 1) - std::lgamma(x + 1) - std::lgamma(n - x + 1) + x * std::log(p) +
+  return log_gamma(n + 1) - log_gamma(x + 1) - log_gamma(n - x + 1) + x * std::log(p) +
          (n - x) * std::log1p(-p);
 }
 

@@ -23,6 +23,14 @@ bool printed(double value, const std::string& text) {
 
 }  // namespace
 
+#if defined(__unix__)
+TEST_CASE("routing leaves the global sign of lgamma alone, which threads share") {
+  signgam = 7;
+  CHECK(routing_stats({8192, 192, 8}).mean > 0);
+  CHECK(signgam == 7);
+}
+#endif
+
 TEST_CASE("routing: every reference row holds") {
   const auto rows = test::csv("gpu/data/moe_stats.csv");
   REQUIRE(rows.size() == 40);
