@@ -8,6 +8,7 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "isoloop/space.h"
@@ -142,7 +143,11 @@ class ExplorationRun {
     {
       std::vector<std::jthread> helpers;
       const auto wanted = std::min(todo_.size(), static_cast<std::size_t>(std::max(threads, 1)));
-      for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back([this] { work(false); });
+      try {
+        for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back([this] { work(false); });
+      } catch (const std::system_error&) {
+        // The system grants no more threads: those there are take all units.
+      }
       work(true);
     }
     if (error_) std::rethrow_exception(error_);
