@@ -62,8 +62,14 @@ Loaded load_built_in(const std::string& name, const Context& context) {
   throw error;
 }
 
-std::string read_all(std::istream& in, const std::string& shown) {
-  constexpr std::size_t largest = 64 << 20, block = 1 << 16;
+[[noreturn]] void refuse_size(const Reading& reading, const std::string& shown) {
+  throw usage_error(fmt::format("is larger than {} MiB", reading.mebibytes), shown,
+                    reading.too_large);
+}
+
+std::string read_all(std::istream& in, const std::string& shown, const Reading& reading) {
+  constexpr std::size_t block = 1 << 16;
+  const std::size_t largest = reading.mebibytes << 20;
   std::string text;
   while (in && text.size() <= largest) {
     const std::size_t size = text.size();
@@ -72,8 +78,7 @@ std::string read_all(std::istream& in, const std::string& shown) {
     text.resize(size + static_cast<std::size_t>(in.gcount()));
   }
   if (in.bad()) throw usage_error("cannot be read to its end", shown, "check the file and its disk");
-  if (text.size() > largest)
-    throw usage_error("is larger than 64 MiB", shown, "a configuration has a few kilobytes");
+  if (text.size() > largest) refuse_size(reading, shown);
   return text;
 }
 
@@ -108,16 +113,26 @@ std::vector<BuiltIn> built_in_models() {
   return result;
 }
 
-std::string read_text(const std::string& path, const Context& context) {
-  if (path == "-") return read_all(context.streams.in, "standard input");
+std::string read_text(const std::string& path, const Context& context, const Reading& reading) {
+  if (path == "-") return read_all(context.streams.in, "standard input", reading);
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) throw usage_error("is a folder", path, "name a file");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    throw usage_error(fmt::format("cannot be read: {}", std::generic_category().message(errno)), path,
-                      "name a file that exists and is readable; isoloop list models shows the built-in models");
-  return read_all(file, path);
+    throw usage_error(fmt::format("cannot be read: {}", std::generic_category().message(errno)),
+                      path, reading.absent);
+  const auto size = std::filesystem::file_size(path, code);  // of a pipe there is none
+  if (!code && size > reading.mebibytes << 20) refuse_size(reading, path);
+  return read_all(file, path, reading);
+}
+
+std::string read_result(const std::string& path, const Context& context) {
+  constexpr Reading result = {
+      1024,
+      "name a file that exists and is readable; isoloop COMMAND ... --format json writes results",
+      "ask a smaller question, e.g. with tighter tolerances"};
+  return read_text(path, context, result);
 }
 
 Loaded load(const std::string& argument, const Context& context) {

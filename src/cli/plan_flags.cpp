@@ -1,10 +1,11 @@
 // Options of the planner.
 //
-// Held by tests/cli/plan_test.cpp and priced_match_test.cpp.
+// Held by tests/cli/plan_test.cpp, priced_match_test.cpp and allocate_test.cpp.
 #include "cli/plan_flags.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "cli/input.h"
@@ -28,54 +29,92 @@ gpu::Device device_of(const std::string& argument, const Context& context, const
     throw usage_error("is missing", where,
                       "isoloop list gpus names them; a .json file may be given");
   if (!argument.ends_with(".json")) return gpu::find_device(argument, where);
-  try {
-    return gpu::device_from_json(read_text(argument, context), argument);
-  } catch (const Error& error) {
-    if (error.message.starts_with("cannot be read"))
-      throw Error(error.kind, error.message, error.where,
-                  "name a device file that is there, or a built-in GPU: isoloop list gpus");
-    throw;
-  }
+  constexpr Reading device_file = {
+      64, "name a device file that is there, or a built-in GPU: isoloop list gpus",
+      "a device file has a few kilobytes"};
+  return gpu::device_from_json(read_text(argument, context, device_file), argument);
 }
 
-void PlanFlags::declare_rest(CLI::App& app) {
-  app.add_option("--phase", phase, "training, prefill or decode (default training)")
-      ->type_name("NAME");
-  app.add_option("--dp", dp, "Replicas (default: as many as EP needs)")->type_name("N");
-  app.add_option("--microbatches", microbatches, "Microbatches of a step (default 1)")
-      ->type_name("N");
-  app.add_option("--recompute", recompute, "none, elementwise or full (default none)")
-      ->type_name("NAME");
-  app.add_option("--link", link, "Link between GPUs, both ways (default: NVLink)")
-      ->type_name("GB/s");
+/// An option: the field of gpu::PlanOptions it states, its help, and where that differs the help
+/// where nothing but training is planned.
+struct PlanFlags::Entry {
+  std::string_view field;
+  const char* option;
+  const char* type;
+  std::string PlanFlags::*text;
+  const char* help;
+  const char* training_help = nullptr;
+};
+
+const std::vector<PlanFlags::Entry>& PlanFlags::entries() {
+  static const std::vector<Entry> all = {
+      {"tokens", "--tokens", "N", &PlanFlags::tokens,
+       "Tokens of a microbatch (8192); in decode sequences (128)",
+       "Tokens of a microbatch (default 8192)"},
+      {"sequence", "--sequence", "N", &PlanFlags::sequence,
+       "Tokens per sequence; in decode, cached (default: context)",
+       "Tokens per sequence on the GPU (default: context)"},
+      {"dtype", "--dtype", "NAME", &PlanFlags::dtype, "fp32, bf16, fp16 or fp8 (default bf16)"},
+      {"kv_dtype", "--kv-dtype", "NAME", &PlanFlags::kv_dtype,
+       "Type of the KV cache (default: as --dtype)"},
+      {"tp", "--tp", "N", &PlanFlags::tp, "Heads, FFN and vocabulary over N GPUs"},
+      {"ep", "--ep", "N", &PlanFlags::ep, "Experts over N GPUs"},
+      {"pp", "--pp", "N", &PlanFlags::pp, "Executed layers over N stages"},
+      {"phase", "--phase", "NAME", &PlanFlags::phase,
+       "training, prefill or decode (default training)"},
+      {"dp", "--dp", "N", &PlanFlags::dp, "Replicas (default: as many as EP needs)"},
+      {"microbatches", "--microbatches", "N", &PlanFlags::microbatches,
+       "Microbatches of a step (default 1)"},
+      {"recompute", "--recompute", "NAME", &PlanFlags::recompute,
+       "none, elementwise or full (default none)"},
+      {"link_gbs_both_ways", "--link", "GB/s", &PlanFlags::link,
+       "Link between GPUs, both ways (default: NVLink)"},
+  };
+  return all;
+}
+
+void PlanFlags::add(CLI::App& app, const Entry& entry, bool training_only) {
+  const char* help =
+      training_only && entry.training_help != nullptr ? entry.training_help : entry.help;
+  app.add_option(option_of(entry.field), this->*entry.text, help)->type_name(entry.type);
 }
 
 void PlanFlags::declare(CLI::App& app) {
-  app.add_option("--tokens", tokens, "Tokens of a microbatch (8192); in decode sequences (128)")
-      ->type_name("N");
-  app.add_option("--sequence", sequence,
-                 "Tokens per sequence; in decode, cached (default: context)")
-      ->type_name("N");
-  app.add_option("--dtype", dtype, "fp32, bf16, fp16 or fp8 (default bf16)")->type_name("NAME");
-  app.add_option("--kv-dtype", kv_dtype, "Type of the KV cache (default: as --dtype)")
-      ->type_name("NAME");
-  app.add_option("--tp", tp, "Heads, FFN and vocabulary over N GPUs")->type_name("N");
-  app.add_option("--ep", ep, "Experts over N GPUs")->type_name("N");
-  app.add_option("--pp", pp, "Executed layers over N stages")->type_name("N");
-  declare_rest(app);
+  for (const Entry& entry : entries()) add(app, entry);
 }
 
 void PlanFlags::declare_beside_match(CLI::App& app) {
-  tokens_option = "--tokens-per-gpu";
-  app.add_option(tokens_option, tokens, "Tokens of a microbatch (8192); in decode sequences (128)")
-      ->type_name("N");
-  declare_rest(app);
+  renamed = {{"tokens", "--tokens-per-gpu"}, {"sequence", "--context"}};
+  constexpr std::array<std::string_view, 6> of_matching = {"sequence", "dtype", "kv_dtype",
+                                                           "tp",       "ep",    "pp"};
+  for (const Entry& entry : entries())
+    if (std::find(of_matching.begin(), of_matching.end(), entry.field) == of_matching.end())
+      add(app, entry);
 }
 
-bool PlanFlags::any() const {
-  return !(phase + tokens + sequence + dtype + kv_dtype + tp + ep + pp + dp + microbatches +
-           recompute + link)
-              .empty();
+void PlanFlags::declare_beside_gpus(CLI::App& app) {
+  renamed = {{"dp", "--gpus"}};
+  constexpr std::array<std::string_view, 3> settled = {"phase", "dp", "kv_dtype"};
+  for (const Entry& entry : entries())
+    if (std::find(settled.begin(), settled.end(), entry.field) == settled.end())
+      add(app, entry, true);
+}
+
+std::string PlanFlags::option_of(std::string_view field) const {
+  if (field == "gpu") return "--gpu";
+  if (field == "vocab_multiple") return "--vocab-multiple";
+  for (const auto& [name, option] : renamed)
+    if (name == field) return std::string(option);
+  for (const Entry& entry : entries())
+    if (entry.field == field) return entry.option;
+  return {};
+}
+
+std::vector<std::string> PlanFlags::given() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries())
+    if (!(this->*entry.text).empty()) names.push_back(option_of(entry.field));
+  return names;
 }
 
 gpu::PlanOptions PlanFlags::options() const {
@@ -83,16 +122,18 @@ gpu::PlanOptions PlanFlags::options() const {
   if (!phase.empty()) o.phase = gpu::parse_phase(phase, "--phase");
   constexpr std::int64_t decode_sequences = 128;
   if (o.phase == gpu::Phase::decode) o.tokens = decode_sequences;
-  const auto read = [](const std::string& text, const char* option, std::int64_t& into) {
-    if (!text.empty()) into = positive(text, option, fmt::format("write e.g. {} 8", option));
+  const auto read = [this](const std::string& text, std::string_view field, std::int64_t& into) {
+    if (text.empty()) return;
+    const std::string option = option_of(field);
+    into = positive(text, option, fmt::format("write e.g. {} 8", option));
   };
-  read(tokens, tokens_option, o.tokens);
-  read(sequence, "--sequence", o.sequence);
-  read(tp, "--tp", o.tp);
-  read(ep, "--ep", o.ep);
-  read(pp, "--pp", o.pp);
-  read(dp, "--dp", o.dp);
-  read(microbatches, "--microbatches", o.microbatches);
+  read(tokens, "tokens", o.tokens);
+  read(sequence, "sequence", o.sequence);
+  read(tp, "tp", o.tp);
+  read(ep, "ep", o.ep);
+  read(pp, "pp", o.pp);
+  read(dp, "dp", o.dp);
+  read(microbatches, "microbatches", o.microbatches);
   if (!dtype.empty()) o.dtype = o.kv_dtype = parse_dtype(dtype, "--dtype");
   if (!kv_dtype.empty()) o.kv_dtype = parse_dtype(kv_dtype, "--kv-dtype");
   if (!recompute.empty()) o.recompute = gpu::parse_recompute(recompute, "--recompute");
@@ -100,23 +141,9 @@ gpu::PlanOptions PlanFlags::options() const {
   return o;
 }
 
-void rethrow_about(const Error& error, const std::string& argument) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> flags = {
-      {{"tokens", "--tokens"},
-       {"sequence", "--sequence"},
-       {"tp", "--tp"},
-       {"ep", "--ep"},
-       {"pp", "--pp"},
-       {"dp", "--dp"},
-       {"microbatches", "--microbatches"},
-       {"dtype", "--dtype"},
-       {"gpu", "--gpu"},
-       {"link_gbs_both_ways", "--link"},
-       {"kv_dtype", "--kv-dtype"},
-       {"recompute", "--recompute"}}};
-  for (const auto& [field, flag] : flags)
-    if (error.where == field) throw Error(error.kind, error.message, std::string(flag), error.hint);
-  const std::string where = error.where.empty() ? argument : argument + ": " + error.where;
+void PlanFlags::rethrow_about(const Error& error, const std::string& argument) const {
+  std::string where = option_of(error.where);
+  if (where.empty()) where = error.where.empty() ? argument : argument + ": " + error.where;
   throw Error(error.kind, error.message, where, error.hint);
 }
 

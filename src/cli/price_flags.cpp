@@ -73,7 +73,7 @@ std::vector<space::Price> PriceFlags::prices(const std::vector<std::string>& key
   const auto add_device = [&](const std::string& key, const std::string& name, const char* where) {
     const gpu::Device device = device_of(name, context, where);
     const gpu::PlanOptions options = plan_options(request);
-    result.push_back(planning(
+    result.push_back(plan.planning(
         baseline, [&] { return space::step_time(key, device, options, request.baseline); }));
   };
   if (gpu.empty() && contains(keys, "step-time"))

@@ -65,7 +65,7 @@ Page page_of(const Flags& flags, const Context& context) {
   std::vector<std::string> titles;
   for (const std::string& path : flags.results) {
     const std::string shown = path == "-" ? "standard input" : path;
-    const json::Value value = parsed(read_text(path, context), shown);
+    const json::Value value = parsed(read_result(path, context), shown);
     json::Fields result(value, shown, {}, json::Nulls::absent);
     const Kind& kind = kind_of(result);
     const int number = ++seen[std::string(kind.name)];

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -351,8 +352,17 @@ TEST_CASE("what cannot be asked for is refused") {
   refuse({}, "report: RESULT is missing\n  hint: see isoloop report --help\n");
   refuse({folder / "no.json"},
          "no.json: cannot be read: No such file or directory\n  hint: name a file that exists and "
-         "is readable; "
-         "isoloop list models shows the built-in models\n");
+         "is readable; isoloop COMMAND ... --format json writes results\n");
+  // A result may be larger than any configuration, but not without end.
+  const std::string large = folder.write("large.json", std::string((64 << 20) + 1, ' ') + "{}");
+  refuse({large},
+         "large.json: field 'schema' is missing, so this is no result of isoloop\n  hint: write "
+         "results with --format json; commands whose results are read: count, match, check, grid, "
+         "sweep, explore, plan, fit, gain, allocate\n");
+  std::filesystem::resize_file(large, (std::uintmax_t{1} << 30) + 1);
+  refuse({large},
+         "large.json: is larger than 1024 MiB\n  hint: ask a smaller question, e.g. with "
+         "tighter tolerances\n");
   refuse({file, "--chart", "count-rows"},
          "--chart: chooses a chart for --format svg\n  hint: add --format svg, or leave it out\n");
   refuse(
