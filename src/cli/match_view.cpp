@@ -277,7 +277,14 @@ report::Document match_document(const space::PricedRequest& request,
   d.blocks.emplace_back(report::Heading{fmt::format("{}: {}", r.baseline.name, shape_text(r.baseline))});
   if (!found && !result.nearest) {
     d.blocks.emplace_back(report::Paragraph{
-        "No architecture satisfies the rules at all, whatever the tolerance.", Tone::bad});
+        priced_result.within_budgets
+            ? fmt::format(
+                  "Architectures are within tolerance, but none of them has {}: it cannot be "
+                  "predicted for any.",
+                  result.binding)
+            : "No architecture satisfies the rules at all, whatever the tolerance.",
+        Tone::bad});
+    if (!request.prices.empty()) d.blocks.emplace_back(price_facts(priced));
     d.blocks.emplace_back(assumptions(r, result));
     return d;
   }

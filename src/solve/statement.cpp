@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "solve/usual_rank.h"
+
 namespace isoloop::solve::detail {
 namespace {
 
@@ -166,8 +168,7 @@ class Builder {
 
   void add_criteria() {
     Problem& p = statement_.problem;
-    const std::vector<std::string> usual = {"mismatch", "sum", "hidden", "experts"};
-    for (const std::string& key : request_.rank.empty() ? usual : request_.rank)
+    for (const std::string& key : request_.rank.empty() ? usual_rank : request_.rank)
       if (const auto criterion = parse_criterion(key)) p.criteria.push_back(*criterion);
     // A fixed order among equal costs: the baseline's own head geometry first.
     for (const Unknown unknown : {Unknown::kv_heads, Unknown::head_size})

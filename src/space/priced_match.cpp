@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "isoloop/space.h"
+#include "solve/usual_rank.h"
 
 namespace isoloop::space {
 namespace {
@@ -67,6 +68,9 @@ class Ranking {
       known.push_back(request_.prices[i].key);
       if (known.back() == key) return i;
     }
+    if (known.empty())
+      throw usage_error(fmt::format("'{}' is no price, and there is none", key), where,
+                        "add --gpu or --law; budgets go into --tol");
     throw unknown_name(ErrorKind::usage, "price", key, known, where);
   }
 
@@ -77,8 +81,7 @@ class Ranking {
       return std::any_of(request_.prices.begin(), request_.prices.end(),
                          [&](const Price& price) { return price.key == key; });
     };
-    const std::vector<std::string> usual = {"mismatch", "sum", "hidden", "experts"};
-    for (const std::string& key : request_.rank.empty() ? usual : request_.rank) {
+    for (const std::string& key : request_.rank.empty() ? solve::usual_rank : request_.rank) {
       if (is_price(key)) {
         keys_.push_back({std::nullopt, price_index(key, "--rank")});
         continue;
@@ -178,6 +181,8 @@ class Ranking {
       add(space_.read(nearest_[i]->answer, true), *nearest_[i]);
       return;
     }
+    // Not one candidate has a price that the first requirement asks for.
+    if (!required_.empty()) result_.match.binding = request_.require.front().key;
   }
 
   const PricedRequest& request_;

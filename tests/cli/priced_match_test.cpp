@@ -87,6 +87,15 @@ TEST_CASE("what is missing for a price is said") {
   CHECK(complaint("--gpu h100-sxm5 --tokens-per-gpu 0") ==
         "isoloop: --tokens-per-gpu: '0' is not a positive number\n"
         "  hint: write e.g. --tokens-per-gpu 8\n");
+  CHECK(complaint("--gpu h100-sxm5 --tokens-per-gpu 100 --tp 8") ==
+        "isoloop: --tokens-per-gpu: 100 tokens cannot be split over TP 8\n"
+        "  hint: TP may be 1, 2, 4, 5, 10, 20, 25, 50, 100\n");
+  CHECK(complaint("--gpu h100-sxm5 --context 3000") ==
+        "isoloop: --tokens-per-gpu: 8192 tokens are not whole sequences of 3000\n"
+        "  hint: for example 9000\n");
+  CHECK(complaint("--require mismatch<=0.5") ==
+        "isoloop: --require: 'mismatch' is no price, and there is none\n"
+        "  hint: add --gpu or --law; budgets go into --tol\n");
   CHECK(complaint("--require step-time<1") ==
         "isoloop: --require: 'step-time<1' is not a requirement\n"
         "  hint: write e.g. --require 'step-time<=1.02'\n");

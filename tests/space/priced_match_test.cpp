@@ -125,6 +125,23 @@ TEST_CASE("where a requirement refuses everything the nearest to it is shown") {
   CHECK(result.values.at(0)[0].mid == least);
 }
 
+TEST_CASE("where no candidate within tolerance has a price none is nearest, and that is told") {
+  PricedRequest request = request_of_cell();
+  Price never = rugged_price();
+  never.make = [] {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    return [](const arch::Architecture&) { return Predicted{none, none, none}; };
+  };
+  request.prices = {never};
+  request.require = {{"odd", 2}};
+  const PricedResult result = match(request);
+  CHECK(result.match.answers.empty());
+  CHECK(result.within_budgets);
+  CHECK(result.match.binding == "odd");
+  CHECK(!result.match.nearest);
+  CHECK(Int(result.without) == Int(every(request).answers.size()));
+}
+
 TEST_CASE("a key nothing is known of is named with the nearest one") {
   PricedRequest request = request_of_cell();
   request.prices = {rugged_price()};
@@ -135,6 +152,10 @@ TEST_CASE("a key nothing is known of is named with the nearest one") {
   request.require = {{"step-time", 1}};
   CHECK(std::string(test::error_of([&] { match(request); }).what()) ==
         "--require: unknown price 'step-time'\n  hint: known: odd");
+  request.prices = {};
+  CHECK(std::string(test::error_of([&] { match(request); }).what()) ==
+        "--require: 'step-time' is no price, and there is none\n"
+        "  hint: add --gpu or --law; budgets go into --tol");
 }
 
 }  // namespace
