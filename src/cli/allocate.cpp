@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "cli/allocate_view.h"
+#include "cli/input.h"
 #include "cli/law_view.h"
 
 namespace isoloop::cli {
@@ -48,9 +49,8 @@ AllocateRow row_of(const AllocateView& view, double sparsity, double compute,
   return row;
 }
 
-std::vector<double> sparsities_of(const Flags& flags, const law::Law& law) {
-  if (has_sparsity(law))
-    return numbers(flags.sparsities.empty() ? "0.85,0.95,0.97" : flags.sparsities, "--sparsity", 1);
+std::vector<double> sparsities_under(const Flags& flags, const law::Law& law) {
+  if (has_sparsity(law)) return sparsities_of(flags.sparsities);
   if (!flags.sparsities.empty())
     throw usage_error(fmt::format("{} knows no sparsity", law.name), "--sparsity", "leave it out");
   return {0};
@@ -58,7 +58,7 @@ std::vector<double> sparsities_of(const Flags& flags, const law::Law& law) {
 
 void add_warnings_of(const law::Law& law, const Flags& flags, double sparsity, AllocateView& view) {
   // Once for all budgets; every row would repeat them.
-  view.warnings = law::frontier(law, sparsity, numbers(flags.budgets, "--compute", 1e40)).warnings;
+  view.warnings = law::frontier(law, sparsity, budgets_of(flags.budgets)).warnings;
 }
 
 AllocateView view_of(const Flags& flags, const Context& context) {
@@ -69,9 +69,9 @@ AllocateView view_of(const Flags& flags, const Context& context) {
     throw usage_error("has F, but a law of the form chinchilla asks for N", "--arch",
                       "leave it out, or take a law of the form smelt");
   view.machine = flags.machine.machine(view.trained, context);
-  const std::vector<double> sizes = numbers(flags.sizes, "--sizes", 1e6);
-  const std::vector<double> sparsities = sparsities_of(flags, view.law);
-  for (const double compute : numbers(flags.budgets, "--compute", 1e40))
+  const std::vector<double> sizes = sizes_of(flags.sizes);
+  const std::vector<double> sparsities = sparsities_under(flags, view.law);
+  for (const double compute : budgets_of(flags.budgets))
     for (const double sparsity : sparsities)
       view.rows.push_back(row_of(view, sparsity, compute, sizes));
   add_warnings_of(view.law, flags, sparsities.front(), view);
@@ -86,13 +86,12 @@ Action declare_allocate(CLI::App& app) {
       ->required();
   app.add_option("--compute", flags->budgets, "Budgets C in training FLOPs (default 1e21)")
       ->type_name("C,...");
-  app.add_option("--sparsity", flags->sparsities, "Sparsities S (default 0.85,0.95,0.97)")
-      ->type_name("S,...");
+  app.add_option("--sparsity", flags->sparsities, sparsity_help)->type_name("S,...");
   app.add_option("--sizes", flags->sizes, "Other sizes on a budget, as F / F* (0.25,0.5,2,4)")
       ->type_name("X,...");
   flags->machine.declare(app);
   return [flags](Context& context) {
-    const AllocateView view = view_of(*flags, context);
+    const AllocateView view = about(flags->law, [&] { return view_of(*flags, context); });
     Answer answer;
     answer.document = allocate_document(view);
     answer.json = json::pretty(allocate_json(view));

@@ -68,7 +68,8 @@ std::map<std::string, std::string> architectures_of(const law::Runs& runs,
     if (std::find(cells.begin(), cells.end(), cell) == cells.end())
       throw unknown_name(ErrorKind::usage, "cell", cell, cells, "--arch");
     if (!out.emplace(cell, item.substr(equals + 1)).second)
-      throw usage_error(fmt::format("cell {} is given twice", cell), "--arch");
+      throw usage_error(fmt::format("cell {} is given twice", cell), "--arch",
+                        "name one architecture per cell");
   }
   return out;
 }

@@ -136,10 +136,10 @@ report::Facts shape_facts(const GainView& view) {
 }
 
 /// The paper's three, or 0 where neither law knows a sparsity.
-std::vector<double> sparsities_of(const Flags& flags, const GainView& view) {
+std::vector<double> sparsities_under(const Flags& flags, const GainView& view) {
   const bool known = has_sparsity(view.reference) || has_sparsity(view.target);
-  if (!flags.sparsities.empty()) return numbers(flags.sparsities, "--sparsity", 1);
-  return known ? std::vector<double>{0.85, 0.95, 0.97} : std::vector<double>{0};
+  if (!known && flags.sparsities.empty()) return {0};
+  return sparsities_of(flags.sparsities);
 }
 
 GainView view_of(const Flags& flags, const Context& context) {
@@ -150,8 +150,8 @@ GainView view_of(const Flags& flags, const Context& context) {
     view.reference.name += " (reference)";
     view.target.name += " (target)";
   }
-  view.budgets = numbers(flags.budgets, "--compute", 1e40);
-  view.sparsities = sparsities_of(flags, view);
+  view.budgets = budgets_of(flags.budgets);
+  view.sparsities = sparsities_under(flags, view);
   view.gain = law::gain(view.reference, view.target, view.sparsities, view.budgets);
   law::Published paper = law::published();
   view.tpp_compute = paper.tpp_compute;
@@ -168,8 +168,7 @@ Action declare_gain(CLI::App& app) {
   app.add_option("TARGET", flags->target, "Law whose budget C is")->required();
   app.add_option("--compute", flags->budgets, "Budgets C (default 1e20,1e21,1e22)")
       ->type_name("C,...");
-  app.add_option("--sparsity", flags->sparsities, "Sparsities S (default 0.85,0.95,0.97)")
-      ->type_name("S,...");
+  app.add_option("--sparsity", flags->sparsities, sparsity_help)->type_name("S,...");
   return [flags](Context& context) {
     const GainView view = view_of(*flags, context);
     Answer answer;

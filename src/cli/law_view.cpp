@@ -71,6 +71,38 @@ std::vector<double> numbers(const std::string& text, const std::string& option, 
   return result;
 }
 
+namespace {
+
+/// Throws for the first that `wanted` does not take.
+template <class F>
+std::vector<double> checked(std::vector<double> values, const char* option, const char* expected,
+                            const char* hint, F wanted) {
+  for (const double value : values)
+    if (!wanted(value))
+      throw usage_error(fmt::format("{:g} is not {}", value, expected), option, hint);
+  return values;
+}
+
+}  // namespace
+
+std::vector<double> budgets_of(const std::string& text) {
+  return checked(numbers(text, "--compute", largest_budget), "--compute",
+                 "a positive number of training FLOPs", "write a list, e.g. 1e20,1e21",
+                 [](double value) { return value > 0; });
+}
+
+std::vector<double> sparsities_of(const std::string& text) {
+  return checked(numbers(text.empty() ? "0.85,0.95,0.97" : text, "--sparsity", 1), "--sparsity",
+                 "a fraction of at least 0 and below 1", "write a list, e.g. 0.85,0.95",
+                 [](double value) { return value < 1; });
+}
+
+std::vector<double> sizes_of(const std::string& text) {
+  constexpr double largest_size = 1e6;
+  return checked(numbers(text, "--sizes", largest_size), "--sizes", "a positive share of F*",
+                 "write a list, e.g. 0.5,2", [](double value) { return value > 0; });
+}
+
 void add_warnings(const std::vector<law::Warning>& warnings, report::Document& document) {
   for (const law::Warning& warning : warnings)
     document.blocks.emplace_back(report::Paragraph{"Warning: " + warning.text, report::Tone::warn});

@@ -26,6 +26,15 @@ std::int64_t whole_number(const std::string& text, const std::string& option, st
 bool has_sparsity(const law::Law& law);
 /// "1e20,1e21": numbers from 0 to `most`.
 std::vector<double> numbers(const std::string& text, const std::string& option, double most);
+/// Budgets C in training FLOPs, above 0; throws Error (kind usage) at --compute.
+std::vector<double> budgets_of(const std::string& text);
+inline constexpr double largest_budget = 1e40;
+/// Sparsities as given, at least 0 and below 1; the paper's three if nothing is given. Throws Error
+/// (kind usage) at --sparsity.
+std::vector<double> sparsities_of(const std::string& text);
+inline constexpr const char* sparsity_help = "Sparsities S (default 0.85,0.95,0.97)";
+/// Other sizes as F / F*, above 0; throws Error (kind usage) at --sizes.
+std::vector<double> sizes_of(const std::string& text);
 void add_warnings(const std::vector<law::Warning>& warnings, report::Document& document);
 /// A progress line on a terminal, nothing elsewhere.
 law::Progress progress(const Context& context, const char* what);

@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "cli/input.h"
+#include "cli/law_view.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/plan_flags.h"
@@ -30,9 +31,8 @@ constexpr std::string_view header_name = "plan.cuh";
 
 /// Training FLOPs.
 double budget(const std::string& text) {
-  constexpr double most = 1e40;
   const double value = parse_ratio(text, "--compute").to_double();
-  if (!(value > 0) || value > most)
+  if (!(value > 0) || value > largest_budget)
     throw usage_error(fmt::format("'{}' is no budget of training FLOPs", text), "--compute",
                       "write e.g. --compute 1e21");
   return value;
@@ -109,19 +109,20 @@ void add_reasons(PlanView& view, const gpu::Device& device) {
 /// The plan of what can be looped; the baseline of a pair stays as it is.
 Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOptions& options,
                    const Context& context) {
-  const gpu::Planner planner = planning("", [&] { return gpu::Planner(device, options); });
+  const gpu::Planner planner =
+      flags.plan.planning("", [&] { return gpu::Planner(device, options); });
   PlanView view{
       device, looped(load(flags.model, context).architecture, flags.loop), {}, {}, {}, {}, {}, {},
       {}};
   if (!flags.loop.empty()) view.architecture.name += "-" + flags.loop;
   std::replace(view.architecture.name.begin(), view.architecture.name.end(), ' ', '-');
-  view.plan = planning(flags.model, [&] { return planner.plan(view.architecture); });
+  view.plan = flags.plan.planning(flags.model, [&] { return planner.plan(view.architecture); });
   if (!flags.against.empty()) {
     view.other = load(flags.against, context).architecture;
-    view.baseline = planning(flags.against, [&] { return planner.plan(*view.other); });
+    view.baseline = flags.plan.planning(flags.against, [&] { return planner.plan(*view.other); });
   }
-  view.advice =
-      planning(flags.model, [&] { return gpu::advice(view.architecture, device, options); });
+  view.advice = flags.plan.planning(
+      flags.model, [&] { return gpu::advice(view.architecture, device, options); });
   if (flags.why) add_reasons(view, device);
   view.next = closing_line(flags);
   Answer answer;
@@ -129,7 +130,7 @@ Answer plan_answer(const Flags& flags, gpu::Device device, const gpu::PlanOption
   answer.json = json::pretty(plan_json(view));
   if (!flags.emit.empty()) {
     const std::string header =
-        planning(flags.model, [&] { return gpu::cuda_header(view.plan, device); });
+        flags.plan.planning(flags.model, [&] { return gpu::cuda_header(view.plan, device); });
     write_folder(flags.directory, {{std::string(header_name), header}, {"plan.json", answer.json}},
                  context.common.force);
   }
@@ -204,7 +205,7 @@ Action declare_plan(CLI::App& app) {
       if (!f.compute.empty() && options.phase != gpu::Phase::training)
         throw usage_error("is a budget of training", "--compute", "leave it out, or --phase");
       const double compute = f.compute.empty() ? 0 : budget(f.compute);
-      return planning(f.grid, [&] { return plan_grid(f.grid, device, options, compute); });
+      return f.plan.planning(f.grid, [&] { return plan_grid(f.grid, device, options, compute); });
     }
     if (f.model.empty()) throw usage_error("ARCH is missing", "plan", "see isoloop plan --help");
     return plan_answer(f, device, options, context);

@@ -59,19 +59,19 @@ double Curve::compute_for(double loss) const {
 
 Curve checked_curve(const Law& law, double sparsity) {
   if (!law.form.size || !law.form.data)
-    throw input_error(
-        fmt::format("{} has no compute-optimal point: it needs a size term and a "
-                    "data term",
-                    law.name.empty() ? equation(law.form) : law.name));
+    throw input_error(fmt::format("{} has no compute-optimal point: it needs a size term and a "
+                                  "data term",
+                                  law.name.empty() ? equation(law.form) : law.name),
+                      {}, "take a law with E, A, a, K and c, or fit one without dropping terms");
   if (!(sparsity >= 0 && sparsity < 1))
     throw usage_error(
         fmt::format("sparsity is {}; it is a fraction, at least 0 and below 1", sparsity));
   const Curve curve = curve_of(law, law.coefficients, sparsity);
   if (!curve.valid())
-    throw input_error(
-        fmt::format("{} has no compute-optimal point: its amplitudes and exponents "
-                    "must be positive",
-                    law.name.empty() ? "the law" : law.name));
+    throw input_error(fmt::format("{} has no compute-optimal point: its amplitudes and exponents "
+                                  "must be positive",
+                                  law.name.empty() ? "the law" : law.name),
+                      {}, "take a law whose A, a, K and c are positive: isoloop list laws");
   return curve;
 }
 

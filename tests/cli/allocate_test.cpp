@@ -128,6 +128,16 @@ TEST_CASE("questions that cannot be") {
         "isoloop: --gpus: says nothing without a GPU\n  hint: add --gpu h100-sxm5\n");
   CHECK(error({"--tp", "8"}) ==
         "isoloop: --tp: is about the architecture of --arch\n  hint: add --arch ARCH\n");
+  for (const std::vector<std::string>& given : {std::vector<std::string>{"--tp", "8"},
+                                                {"--recompute", "full"},
+                                                {"--tokens", "5"},
+                                                {"--dtype", "fp8"},
+                                                {"--link", "900"}})
+    CHECK(error({"--arch", "smelt-200m-e192", given[0], given[1]}) ==
+          "isoloop: " + given[0] + ": says nothing without a GPU\n  hint: add --gpu h100-sxm5\n");
+  CHECK(
+      error({"--arch", "smelt-200m-e192", "--gpu", "h100-sxm5", "--tokens", "5000"}) ==
+      "isoloop: --tokens: 5000 tokens are not whole sequences of 4096\n  hint: for example 8192\n");
   CHECK(error({"--gpu", "h100-sxm5", "--mfu", "40"}) ==
         "isoloop: --mfu: '40' is not a fraction above 0 and at most 1\n"
         "  hint: write e.g. --mfu 0.4\n");
@@ -140,10 +150,14 @@ TEST_CASE("questions that cannot be") {
         "isoloop: --gpu: unknown GPU 'h100-sxm'\n  hint: did you mean 'h100-sxm5'?\n");
   CHECK(error({"--gpu", "t4"}) ==
         "isoloop: --dtype: T4 has no bf16 tensor cores\n  hint: it has fp32, fp16, int8\n");
-  CHECK(error({"--compute", "0"}) == "isoloop: compute is 0; it must be positive training FLOPs\n");
+  CHECK(error({"--compute", "0"}) ==
+        "isoloop: --compute: 0 is not a positive number of training FLOPs\n"
+        "  hint: write a list, e.g. 1e20,1e21\n");
   CHECK(error({"--sparsity", "1"}) ==
-        "isoloop: sparsity is 1; it is a fraction, at least 0 and below 1\n");
-  CHECK(error({"--sizes", "0"}) == "isoloop: size factor 0 must be positive\n");
+        "isoloop: --sparsity: 1 is not a fraction of at least 0 and below 1\n"
+        "  hint: write a list, e.g. 0.85,0.95\n");
+  CHECK(error({"--sizes", "0"}) ==
+        "isoloop: --sizes: 0 is not a positive share of F*\n  hint: write a list, e.g. 0.5,2\n");
 }
 
 }  // namespace

@@ -171,12 +171,14 @@ TEST_CASE("laws and questions without an optimum are refused") {
   Law law = baseline();
   const double budgets[] = {1e20};
   law.form.data = false;
-  CHECK(error_of([&] { frontier(law, 0.9, budgets); }).message ==
-        "baseline has no compute-optimal point: it needs a size term and a data term");
+  CHECK(std::string(error_of([&] { frontier(law, 0.9, budgets); }).what()) ==
+        "baseline has no compute-optimal point: it needs a size term and a data term\n"
+        "  hint: take a law with E, A, a, K and c, or fit one without dropping terms");
   law = baseline();
   law.coefficients[Coefficient::c] = -0.1;
-  CHECK(error_of([&] { frontier(law, 0.9, budgets); }).message ==
-        "baseline has no compute-optimal point: its amplitudes and exponents must be positive");
+  CHECK(std::string(error_of([&] { frontier(law, 0.9, budgets); }).what()) ==
+        "baseline has no compute-optimal point: its amplitudes and exponents must be positive\n"
+        "  hint: take a law whose A, a, K and c are positive: isoloop list laws");
   CHECK(error_of([&] { frontier(baseline(), 95, budgets); }).message ==
         "sparsity is 95; it is a fraction, at least 0 and below 1");
   const double zero[] = {0.0};
