@@ -9,6 +9,7 @@
 #include <new>
 #include <ostream>
 
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "isoloop/base.h"
@@ -218,16 +219,14 @@ ExitCode parse_and_run(std::vector<std::string> args, const Streams& streams) {
   return ExitCode::done;
 }
 
-/// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none, or with a control
+/// Bytes of the character that `text` begins with; 0 if it begins with none, or with a control
 /// character.
 std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first < 0x20 || first == 0x7F ? 0 : 1;
-  const std::size_t length = first >= 0xF5 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  return first == 0xC2 && byte(1) < 0xA0 ? 0 : length;
+  const std::size_t length = utf8_length(text);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length == 1 && (byte(0) < 0x20 || byte(0) == 0x7F)) return 0;
+  if (length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0) return 0;  // U+0080 to U+009F
+  return length;
 }
 
 /// Text for a terminal: control characters and broken UTF-8 from files or arguments are shown, not

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "base/json_writer.h"
 #include "cli/output.h"
 #include "cli/sharding.h"
@@ -59,14 +60,7 @@ std::string card(const Run& run) {
 
 }  // namespace
 
-std::string content_hash(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3U;
-  }
-  return fmt::format("{:016x}", hash);
-}
+std::string content_hash(std::string_view text) { return fnv1a(text); }
 
 Run make_run(const arch::Architecture& model, const formats::Target& target,
              const formats::Sharding& sharding) {

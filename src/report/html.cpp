@@ -18,6 +18,7 @@
 #include <string>
 #include <variant>
 
+#include "base/hash.h"
 #include "isoloop/base.h"
 #include "report/assets.h"
 #include "report/chart.h"
@@ -159,13 +160,6 @@ std::string charts_json(const Document& document) {
   return script_safe(charts.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// A number used once, from what the page says: FNV-1a, 64 bits.
-std::string nonce_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
-}
-
 std::string page_scripts() {
   std::string out;
   for (const DataFile& file : data_files())
@@ -199,7 +193,7 @@ std::string write_html(const Document& document) {
     body += std::visit([&](const auto& each) { return markup(each, page); }, block);
   }
   if (among_charts) body += "</div>\n";
-  const std::string charts = charts_json(document), nonce = nonce_of(body + charts);
+  const std::string charts = charts_json(document), nonce = fnv1a(body + charts);
   const std::string title =
       escaped_markup(document.title.empty() ? "isoloop report" : document.title);
 

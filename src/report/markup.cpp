@@ -6,29 +6,20 @@
 
 #include <cstddef>
 
+#include "base/utf8.h"
+
 namespace isoloop::report {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-/// Bytes of the UTF-8 character at the front that XML can hold; 0 if it is none.
+/// Bytes of the character at the front that XML can hold; 0 if it is none.
 std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80)
-    return first >= 0x20 ? (first != 0x7F) : (first == '\t' || first == '\n' || first == '\r');
-  const std::size_t length = first >= 0xF5   ? 0
-                             : first >= 0xF0 ? 4
-                             : first >= 0xE0 ? 3
-                             : first >= 0xC2 ? 2
-                                             : 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F)) return 0;
-  if ((first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) return 0;
-  if (first == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;
+  const std::size_t length = utf8_length(text);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length == 1 && byte(0) < 0x20) return byte(0) == '\t' || byte(0) == '\n' || byte(0) == '\r';
+  if (length == 1 && byte(0) == 0x7F) return 0;
+  if (length == 3 && byte(0) == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;  // U+FFFE
   return length;
 }
 
