@@ -177,7 +177,7 @@ PlannedCell planned(const grid::Grid& grid, const grid::Cell& cell, const gpu::P
   return c;
 }
 
-/// The lowest and highest mid ratio of the matches.
+/// The lowest and highest mid ratio of the matches, where there is one.
 std::string summary(const std::vector<PlannedCell>& cells) {
   double low = 0, high = 0;
   for (const PlannedCell& c : cells) {
@@ -186,6 +186,7 @@ std::string summary(const std::vector<PlannedCell>& cells) {
     low = low == 0 ? mid : std::min(low, mid);
     high = std::max(high, mid);
   }
+  if (low == 0) return "No cell has a match within tolerance.";
   return fmt::format("At equal cost our matches take {:.3f} to {:.3f} times the baseline's step.",
                      low, high);
 }
