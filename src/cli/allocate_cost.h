@@ -1,5 +1,7 @@
 // What a budget takes on GPUs: the rate at which they do the law's FLOPs, and the time that
 // follows.
+//
+// Held by tests/cli/allocate_test.cpp.
 #pragma once
 
 #include <optional>

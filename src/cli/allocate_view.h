@@ -1,4 +1,6 @@
 // What isoloop allocate has found, as text and JSON.
+//
+// Held by tests/cli/allocate_test.cpp.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

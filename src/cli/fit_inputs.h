@@ -1,5 +1,7 @@
 // What isoloop fit does with its rows and its form before fitting: F from architectures, exponents
 // from another law.
+//
+// Held by tests/cli/fit_test.cpp.
 #pragma once
 
 #include <string>

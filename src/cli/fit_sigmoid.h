@@ -1,4 +1,6 @@
 // isoloop fit --form sigmoid: from pre-training loss to a benchmark.
+//
+// Held by tests/cli/fit_test.cpp.
 #pragma once
 
 #include <string>

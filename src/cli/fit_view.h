@@ -1,4 +1,6 @@
 // How a fit is shown: text and JSON.
+//
+// Held by tests/cli/fit_test.cpp.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

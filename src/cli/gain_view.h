@@ -1,4 +1,6 @@
 // What isoloop gain has found, and its JSON.
+//
+// Held by tests/cli/law_test.cpp.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,6 @@
 // A pair of plans side by side: by kind, and kernel by kernel.
+//
+// Held by tests/cli/plan_test.cpp.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,6 @@
 // Options that put a price on candidates: step time on a GPU, loss under a law.
+//
+// Held by tests/cli/priced_match_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // Python files of data/templates with their @names@ filled in. See templates.h.
+//
+// Held by tests/formats/templates_test.cpp.
 #include "formats/templates.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The tables a paper prints beside its laws, for showing them beside ours.
+// The tables a paper prints beside its laws: shown beside ours by gain, and the source of the
+// gain's intervals in plan --grid.
 //
 // Source: data/laws/paper_tables.json. Held by tests/law/laws_test.cpp and tests/law/gain_test.cpp.
 #pragma once
