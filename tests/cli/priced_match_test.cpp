@@ -49,6 +49,17 @@ TEST_CASE("a requirement that cannot be kept is the answer no") {
   CHECK(j["nearest"]["prices"]["step-time"]["mid"].get<double>() > 0.1);
 }
 
+TEST_CASE("candidates within tolerance that no GPU kernel serves are not called impossible") {
+  const test::Ran ran =
+      run_cli(words("match smelt-200m-e192 --gpu h100-sxm5 --require step-time<=9 "
+                    "--fix head_size=264 --tol flops=30%,params=30%,kv=off"));
+  CHECK(ran.code() == 1);
+  CHECK(
+      ran.out.find("Architectures are within tolerance, but none of them has step-time: it cannot "
+                   "be predicted for any.") != std::string::npos);
+  CHECK(ran.out.find("satisfies the rules at all") == std::string::npos);
+}
+
 TEST_CASE("loss under a law says what the law knows") {
   const test::Ran ran = run_cli(words(
       "match smelt-200m-e192 --convention smelt --attended 392 --rank loss --law smelt --tokens 100e9"));
