@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pair_folder.h"
+#include "cli/sweep_view.h"
 #include "cli/views.h"
 #include "isoloop/grid.h"
 #include "isoloop/space.h"
@@ -21,8 +22,6 @@ namespace isoloop::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using report::Align;
-using report::Cell;
 using report::Tone;
 
 struct Flags {
@@ -30,13 +29,6 @@ struct Flags {
   CountFlags count;
   MatchFlags match;
   bool controls = false;
-};
-
-/// One baseline with its members.
-struct Swept {
-  std::string sparsity;  // named sweeps only
-  std::vector<space::Member> members;
-  const arch::Architecture& baseline() const { return members.front().request.baseline; }
 };
 
 /// "0:12:2", "0:12" or "1,2,4".
@@ -152,94 +144,6 @@ void add_controls(std::vector<Swept>& all) {
   }
 }
 
-std::string sizes(const solve::MatchAnswer& a) {
-  const arch::Segment& s = a.architecture.segments.front();
-  const std::string heads = s.attention.kind == arch::AttentionKind::gqa
-                                ? fmt::format("{} × {} ({} kv)", s.attention.heads, s.attention.head_size,
-                                              s.attention.kv_heads)
-                                : fmt::format("{} (latent {})", s.attention.heads, s.attention.kv_rank);
-  return heads;
-}
-
-/// The name, with what a control asks beyond the baseline.
-std::string shown_name(const space::Member& m) {
-  std::string text = m.name();
-  for (const solve::BudgetTolerance& b : m.request.budgets)
-    if (b.of_baseline != Ratio(1))
-      text += fmt::format(" ({} x {})", cost::name(b.budget).name, b.of_baseline.str());
-  return text;
-}
-
-report::Table members_table(const Swept& swept) {
-  const bool published = swept.members.front().published.has_value();
-  report::Table table;
-  table.title = fmt::format("{}{}", swept.baseline().name,
-                            swept.sparsity.empty() ? "" : ", S = " + swept.sparsity);
-  table.columns = {{"member", "", Align::left}, {"loop", "", Align::left}, {"depth"}, {"executed"},
-                   {"hidden"}, {"heads", "", Align::left}, {"experts"}, {"expert size"}, {"top k"}};
-  for (const solve::BudgetTolerance& b : swept.members.front().request.budgets)
-    table.columns.push_back({std::string(cost::name(b.budget).name)});
-  table.columns.push_back({"", "", Align::left});
-  if (published)
-    for (const char* title : {"paper: loss", "core", "completion"}) table.columns.push_back({title});
-  for (const space::Member& m : swept.members) {
-    std::vector<Cell> row = {shown_name(m), m.shape.span == 0 ? "none" : m.request.loop,
-                             std::to_string(m.shape.depth),
-                             std::to_string(m.shape.depth + (m.shape.visits - 1) * m.shape.span)};
-    if (const solve::MatchAnswer* a = m.best()) {
-      const auto moe = std::find_if(a->architecture.segments.begin(), a->architecture.segments.end(),
-                                    [](const arch::Segment& s) { return s.ffn.moe; });
-      const bool has = moe != a->architecture.segments.end();
-      row.insert(row.end(), {std::to_string(a->architecture.hidden), sizes(*a),
-                             has ? std::to_string(moe->ffn.experts) : "",
-                             std::to_string(has ? moe->ffn.expert_size : a->architecture.segments.front().ffn.size),
-                             has ? std::to_string(moe->ffn.top_k) : ""});
-      for (std::size_t i = 0; i < a->mismatch.size(); ++i)
-        row.push_back({percent(a->mismatch[i], 3),
-                       abs(a->mismatch[i]) <= m.request.budgets[i].tolerance ? Tone::plain : Tone::bad});
-      row.push_back(m.within() ? Cell("ok", Tone::good) : Cell("nearest miss: " + m.result.binding, Tone::bad));
-    } else {
-      row.resize(table.columns.size() - (published ? 4 : 1));
-      row.push_back({"impossible", Tone::bad});
-    }
-    if (published && !m.published)
-      row.insert(row.end(), 3, "");
-    else if (published)
-      row.insert(row.end(), {m.published->val_loss, m.published->core + " ± " + m.published->core_error,
-                             m.published->completion_loss});
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-Json member_json(const space::Member& m) {
-  Json j;
-  j["name"] = m.name();
-  j["depth"] = m.shape.depth;
-  j["span"] = m.shape.span;
-  j["visits"] = m.shape.visits;
-  j["loop"] = m.shape.span == 0 ? "none" : m.request.loop;
-  if (m.control) j["control"] = std::string(space::name(*m.control));
-  for (const solve::BudgetTolerance& b : m.request.budgets)
-    if (b.of_baseline != Ratio(1))
-      j["target_of_baseline"][std::string(cost::name(b.budget).name)] = fraction(b.of_baseline);
-  j["within_tolerance"] = m.within();
-  j["optimal"] = true;
-  j["space"] = certificate_json(m.result.certificate);
-  if (const solve::MatchAnswer* a = m.best()) {
-    j["arch"] = arch_json(a->architecture);
-    for (std::size_t i = 0; i < a->mismatch.size(); ++i)
-      j["mismatch"][std::string(cost::name(m.request.budgets[i].budget).name)] = fraction(a->mismatch[i]);
-    j["max_mismatch"] = fraction(a->largest);
-  }
-  if (!m.within()) j["binding"] = m.result.binding;
-  if (m.published)
-    j["published"] = {{"val_loss", m.published->val_loss}, {"dclm_core", m.published->core},
-                      {"dclm_core_se", m.published->core_error},
-                      {"dclm_completion", m.published->completion_loss}};
-  return j;
-}
-
 /// The budgets a pair keeps: a control's own target is not the baseline's.
 std::vector<solve::BudgetTolerance> kept_equal(const space::Member& m) {
   std::vector<solve::BudgetTolerance> kept = m.request.budgets;
@@ -278,15 +182,11 @@ std::map<std::string, std::string> files(const std::vector<Swept>& all, const st
   return folder.files();
 }
 
-std::string summary(const std::vector<Swept>& all) {
-  std::size_t within = 0, members = 0;
-  for (const Swept& swept : all)
-    for (const space::Member& m : swept.members) {
-      ++members;
-      within += m.within() ? 1 : 0;
-    }
-  return fmt::format("{} of {} members within tolerance ({}).", within, members,
-                     tolerance_text(all.front().members.front().request.budgets));
+bool any_within(const std::vector<Swept>& all) {
+  return std::any_of(all.begin(), all.end(), [](const Swept& swept) {
+    return std::any_of(swept.members.begin(), swept.members.end(),
+                       [](const space::Member& m) { return m.within(); });
+  });
 }
 
 }  // namespace
@@ -312,7 +212,8 @@ Action declare_sweep(CLI::App& app) {
     auto& blocks = answer.document.blocks;
     blocks.emplace_back(report::Heading{"Sweep: " + flags->what});
     for (const Swept& swept : all) blocks.emplace_back(members_table(swept));
-    blocks.emplace_back(report::Paragraph{summary(all), Tone::strong});
+    const bool written = !flags->directory.empty();
+    for (report::Paragraph& remark : sweep_remarks(all, written)) blocks.emplace_back(std::move(remark));
     const solve::MatchRequest& r = all.front().members.front().request;
     blocks.emplace_back(report::Paragraph{fmt::format("Every member is matched to its baseline under convention '{}', alignment {} ({}), and "
                                           "proven optimal.", r.options.convention.name, r.alignment.name,
@@ -325,22 +226,18 @@ Action declare_sweep(CLI::App& app) {
     add_counting(j, r.options);
     for (const solve::BudgetTolerance& b : r.budgets)
       j["tolerance"][std::string(cost::name(b.budget).name)] = fraction(b.tolerance);
-    for (const Swept& swept : all) {
-      Json s;
-      s["baseline"] = arch_json(swept.baseline());
-      if (!swept.sparsity.empty()) s["sparsity"] = swept.sparsity;
-      for (const space::Member& m : swept.members) s["members"].push_back(member_json(m));
-      j["series"].push_back(std::move(s));
-    }
+    for (const Swept& swept : all) j["series"].push_back(series_json(swept));
+    if (written) j["not_written"] = missing_json(all);
     answer.json = json::pretty(j);
-    if (!flags->directory.empty())
+    if (written)
       write_folder(flags->directory, files(all, report::write(answer.document, report::Format::markdown)),
                    context.common.force);
-    blocks.emplace_back(report::Paragraph{
-        flags->directory.empty()
-            ? fmt::format("Next: isoloop sweep {} -o DIR writes configs, pairs.json and runs.jsonl.", flags->what)
-            : fmt::format("Next: isoloop check {}/pairs.json", flags->directory),
-        Tone::dim});
+    std::string next = fmt::format("Next: isoloop check {}/pairs.json", flags->directory);
+    if (!written)
+      next = fmt::format("Next: isoloop sweep {} -o DIR writes configs, pairs.json and runs.jsonl.", flags->what);
+    else if (!any_within(all))
+      next = fmt::format("No pair to check: {} holds the baseline alone.", flags->directory);
+    blocks.emplace_back(report::Paragraph{next, Tone::dim});
     return answer;
   };
 }
