@@ -13,6 +13,7 @@
 #include "cli/counting.h"
 #include "cli/match_view.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/views.h"
 
 namespace isoloop::cli {

@@ -1,5 +1,6 @@
 // Documentation shows real output: every "$ isoloop ..." block of README.md and docs/*.md, and every
-// region between <!-- isoloop ... --> and <!-- end -->, is what the program prints.
+// region between <!-- isoloop ... --> and <!-- end -->, is what the program prints. Blocks of README.md
+// that write files ("```sh", first line "isoloop ...") must run, one after another in one empty folder.
 //
 // scripts/regen_docs sets ISOLOOP_REGEN=1, which rewrites the files instead of comparing.
 #include <doctest/doctest.h>
@@ -67,6 +68,39 @@ std::vector<fs::path> documents() {
   for (const auto& entry : fs::directory_iterator(root / "docs"))
     if (entry.path().extension() == ".md") result.push_back(entry.path());
   return result;
+}
+
+/// Runs one line of a shell block: isoloop in process, anything else by the shell. Returns its exit code.
+int run_line(std::string line) {
+  line = line.substr(0, line.find("  #"));
+  if (!line.starts_with("isoloop ")) return std::system(line.c_str());
+  const std::size_t into = line.find(" > ");
+  std::vector<std::string> args = words(line.substr(0, into));
+  args.erase(args.begin());
+  const auto ran = run_cli(args);
+  INFO(ran.err);
+  CHECK(ran.err == "");
+  if (into != line.npos) std::ofstream(line.substr(into + 3), std::ios::binary) << ran.out;
+  return ran.code();
+}
+
+TEST_CASE("what the README tells to type works") {
+  std::istringstream lines(read(fs::path(ISOLOOP_SOURCE_DIR) / "README.md"));
+  const isoloop::test::TempFolder folder;
+  const isoloop::test::WorkingFolder there(folder.path());
+  int ran = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line != "```sh" || lines.peek() != 'i') continue;
+    for (; std::getline(lines, line) && line != "```"; ++ran) {
+      CAPTURE(line);
+      CHECK(run_line(line) == 0);
+    }
+  }
+  CHECK(ran >= 7);
+  CHECK(fs::exists("mg/runs/600M-E64-match/looped_layers.py"));
+  const std::string runs = read("mg/README.md");  // of 600M-E64: 5.1 % apart with the head
+  for (const char* flops : {"| 5,216,225,280 |", "| 5,479,816,800 |"}) CHECK(runs.find(flops) != runs.npos);
+  CHECK(read("pair/answer-1.json").find("\"vocab_size\": 32000") != std::string::npos);
 }
 
 TEST_CASE("documents show what the program prints") {
