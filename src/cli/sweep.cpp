@@ -72,15 +72,32 @@ solve::MatchRequest grid_request(const std::string& baseline) {
   throw internal_error("a named sweep without its baseline");
 }
 
+/// A sweep sets depth and loop of every member, and loops whole blocks: nothing else may move them.
+void check_axes_free(const solve::MatchRequest& request) {
+  using U = solve::Unknown;
+  for (const U axis : {U::depth, U::loop_span, U::loop_visits, U::loop_start})
+    if (const bool fixed = request.fixed.contains(axis); fixed || request.freed.contains(axis))
+      throw usage_error(fmt::format("{} is an axis of the sweep", solve::name(axis)),
+                        fixed ? "--fix" : "--free",
+                        fmt::format("name its values: --{}", solve::name(axis)));
+  const std::int64_t depth = arch::depth(request.baseline);
+  if (arch::parse_loop(request.loop, depth, "--loop").order == arch::Order::layer)
+    throw usage_error("a sweep repeats blocks of layers, not layer by layer", "--loop",
+                      "isoloop match takes this loop");
+}
+
 std::vector<Swept> named(const Flags& flags) {
-  if (!flags.spans.empty() || !flags.visits.empty() || !flags.depths.empty() || !flags.starts.empty())
-    throw usage_error(fmt::format("'{}' has its own shapes", flags.what), "--span, --visits, --depth, --start",
+  if (!flags.spans.empty() || !flags.visits.empty() || !flags.depths.empty() ||
+      !flags.starts.empty())
+    throw usage_error(fmt::format("'{}' has its own shapes", flags.what),
+                      "--span, --visits, --depth, --start",
                       "give a baseline instead to choose shapes");
   const space::NamedSweep sweep = space::load_sweep(flags.what, "sweep");
   std::vector<Swept> result;
   for (const space::Series& series : sweep.series) {
     solve::MatchRequest request = grid_request(series.baseline);
     flags.match.apply(request);
+    check_axes_free(request);
     request.options = flags.count.over(request.options);
     Swept swept{series.sparsity, {}};
     for (const auto& [shape, published] : series.members)
@@ -97,8 +114,12 @@ std::vector<Swept> crossed(const Flags& flags, const Context& context) {
   if (request.options.context == 0) request.options.context = request.baseline.context;
   request.alignment = solve::parse_alignment("loose", "--align");
   flags.match.apply(request);
-  space::Axes axes{axis(flags.depths, "--depth"), axis(flags.spans, "--span"),
-                   axis(flags.visits, "--visits"), {}, flags.starts == "all"};
+  check_axes_free(request);
+  space::Axes axes{axis(flags.depths, "--depth"),
+                   axis(flags.spans, "--span"),
+                   axis(flags.visits, "--visits"),
+                   {},
+                   flags.starts == "all"};
   if (!axes.all_starts) axes.starts = axis(flags.starts, "--start");
   return {{"", space::members(request, axes)}};
 }
@@ -136,9 +157,9 @@ void add_controls(std::vector<Swept>& all) {
         if (std::optional<space::Member> m = space::control(*looped, kind))
           controls.push_back(*std::move(m));
     if (controls.empty())
-      throw usage_error(fmt::format("'{}' has no looped member with experts to control",
-                                    swept.baseline().name),
-                        "--controls", "controls need experts and a budget of params");
+      throw usage_error(
+          fmt::format("'{}' has no looped member with experts to control", swept.baseline().name),
+          "--controls", "controls need experts and a budget of params");
     space::run(controls);
     swept.members.insert(swept.members.end(), controls.begin(), controls.end());
   }
@@ -154,11 +175,13 @@ std::vector<solve::BudgetTolerance> kept_equal(const space::Member& m) {
 }
 
 /// Configs, pairs.json, and one line per run for a launcher.
-std::map<std::string, std::string> files(const std::vector<Swept>& all, const std::string& markdown) {
+std::map<std::string, std::string> files(const std::vector<Swept>& all,
+                                         const std::string& markdown) {
   PairFolder folder(all.front().members.front().request.options,
                     all.front().members.front().request.budgets);
   std::string runs;
-  const auto add = [&](const std::string& name, const arch::Architecture& model, const Json& extra) {
+  const auto add = [&](const std::string& name, const arch::Architecture& model,
+                       const Json& extra) {
     const std::string file = folder.add(fmt::format("configs/{}.json", name), model);
     Json line = {{"name", name}, {"config", file}};
     line.update(extra);
@@ -172,7 +195,9 @@ std::map<std::string, std::string> files(const std::vector<Swept>& all, const st
       if (m.within()) {
         const std::string name = fmt::format("{}-{}", base, m.name());
         const std::string file = add(name, m.best()->architecture,
-                                     {{"role", m.control ? "control" : "member"}, {"depth", m.shape.depth}, {"span", m.shape.span},
+                                     {{"role", m.control ? "control" : "member"},
+                                      {"depth", m.shape.depth},
+                                      {"span", m.shape.span},
                                       {"visits", m.shape.visits}});
         folder.pair(name, baseline, file, kept_equal(m));
       }
@@ -193,12 +218,15 @@ bool any_within(const std::vector<Swept>& all) {
 
 Action declare_sweep(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("BASELINE", flags->what, "Model, or a published sweep: isoloop list sweeps")->required();
+  app.add_option("BASELINE", flags->what, "Model, or a published sweep: isoloop list sweeps")
+      ->required();
   app.add_option("--span", flags->spans, "Spans, e.g. 0:12:2 or 2,6")->type_name("LIST");
   app.add_option("--visits", flags->visits, "Visits, e.g. 1:4")->type_name("LIST");
   app.add_option("--depth", flags->depths, "Physical depths, e.g. 8,10,12")->type_name("LIST");
-  app.add_option("--start", flags->starts, "First looped layers, or all (default: centred)")->type_name("LIST|all");
-  app.add_option("-o,--directory", flags->directory, "Write configs, pairs.json and runs.jsonl into this new folder")
+  app.add_option("--start", flags->starts, "First looped layers, or all (default: centred)")
+      ->type_name("LIST|all");
+  app.add_option("-o,--directory", flags->directory,
+                 "Write configs, pairs.json and runs.jsonl into this new folder")
       ->type_name("DIR");
   app.add_flag("--controls", flags->controls,
                "Add unlooped members: as many experts, finer; as many parameters, unshared");
@@ -213,13 +241,16 @@ Action declare_sweep(CLI::App& app) {
     blocks.emplace_back(report::Heading{"Sweep: " + flags->what});
     for (const Swept& swept : all) blocks.emplace_back(members_table(swept));
     const bool written = !flags->directory.empty();
-    for (report::Paragraph& remark : sweep_remarks(all, written)) blocks.emplace_back(std::move(remark));
+    for (report::Paragraph& remark : sweep_remarks(all, written))
+      blocks.emplace_back(std::move(remark));
     const solve::MatchRequest& r = all.front().members.front().request;
-    blocks.emplace_back(report::Paragraph{fmt::format("Every member is matched to its baseline under convention '{}', alignment {} ({}), and "
-                                          "proven optimal.", r.options.convention.name, r.alignment.name,
-                                          solve::alignment_text(r.alignment))});
+    blocks.emplace_back(report::Paragraph{fmt::format(
+        "Every member is matched to its baseline under convention '{}', alignment {} ({}), and "
+        "proven optimal.",
+        r.options.convention.name, r.alignment.name, solve::alignment_text(r.alignment))});
     if (is_named(flags->what))
-      blocks.emplace_back(report::Paragraph{"Losses: " + space::load_sweep(flags->what, "sweep").source + "."});
+      blocks.emplace_back(
+          report::Paragraph{"Losses: " + space::load_sweep(flags->what, "sweep").source + "."});
     Json j;
     j["schema"] = "isoloop/sweep/v1";
     j["name"] = flags->what;
@@ -230,11 +261,13 @@ Action declare_sweep(CLI::App& app) {
     if (written) j["not_written"] = missing_json(all);
     answer.json = json::pretty(j);
     if (written)
-      write_folder(flags->directory, files(all, report::write(answer.document, report::Format::markdown)),
+      write_folder(flags->directory,
+                   files(all, report::write(answer.document, report::Format::markdown)),
                    context.common.force);
     std::string next = fmt::format("Next: isoloop check {}/pairs.json", flags->directory);
     if (!written)
-      next = fmt::format("Next: isoloop sweep {} -o DIR writes configs, pairs.json and runs.jsonl.", flags->what);
+      next = fmt::format("Next: isoloop sweep {} -o DIR writes configs, pairs.json and runs.jsonl.",
+                         flags->what);
     else if (!any_within(all))
       next = fmt::format("No pair to check: {} holds the baseline alone.", flags->directory);
     blocks.emplace_back(report::Paragraph{next, Tone::dim});

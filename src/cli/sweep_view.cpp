@@ -32,10 +32,11 @@ std::string loop_of(const space::Member& m) {
 
 std::string sizes(const solve::MatchAnswer& a) {
   const arch::Segment& s = a.architecture.segments.front();
-  const std::string heads = s.attention.kind == arch::AttentionKind::gqa
-                                ? fmt::format("{} × {} ({} kv)", s.attention.heads, s.attention.head_size,
-                                              s.attention.kv_heads)
-                                : fmt::format("{} (latent {})", s.attention.heads, s.attention.kv_rank);
+  const std::string heads =
+      s.attention.kind == arch::AttentionKind::gqa
+          ? fmt::format("{} × {} ({} kv)", s.attention.heads, s.attention.head_size,
+                        s.attention.kv_heads)
+          : fmt::format("{} (latent {})", s.attention.heads, s.attention.kv_rank);
   return heads;
 }
 
@@ -59,19 +60,22 @@ Json member_json(const space::Member& m) {
   for (const solve::BudgetTolerance& b : m.request.budgets)
     if (b.of_baseline != Ratio(1))
       j["target_of_baseline"][std::string(cost::name(b.budget).name)] = fraction(b.of_baseline);
-  if (m.control) j["mismatch_relative_to"] = "baseline times target_of_baseline, 1 where none is given";
+  if (m.control)
+    j["mismatch_relative_to"] = "baseline times target_of_baseline, 1 where none is given";
   j["within_tolerance"] = m.within();
   j["optimal"] = true;
   j["space"] = certificate_json(m.result.certificate);
   if (const solve::MatchAnswer* a = m.best()) {
     j["arch"] = arch_json(a->architecture);
     for (std::size_t i = 0; i < a->mismatch.size(); ++i)
-      j["mismatch"][std::string(cost::name(m.request.budgets[i].budget).name)] = fraction(a->mismatch[i]);
+      j["mismatch"][std::string(cost::name(m.request.budgets[i].budget).name)] =
+          fraction(a->mismatch[i]);
     j["max_mismatch"] = fraction(a->largest);
   }
   if (!m.within()) j["binding"] = m.result.binding;
   if (m.published)
-    j["published"] = {{"val_loss", m.published->val_loss}, {"dclm_core", m.published->core},
+    j["published"] = {{"val_loss", m.published->val_loss},
+                      {"dclm_core", m.published->core},
                       {"dclm_core_se", m.published->core_error},
                       {"dclm_completion", m.published->completion_loss}};
   return j;
@@ -123,10 +127,12 @@ std::string missing_text(const std::vector<Swept>& all, bool written) {
   }
   const std::string tolerance = admitting(members);
   return fmt::format(
-      "{} member{} outside tolerance{}: {}. {}--free KEY, e.g. --free top-k, searches a larger space.",
+      "{} member{} outside tolerance{}: {}. {}--free KEY, e.g. --free top-k, searches a larger "
+      "space.",
       members.size(), members.size() == 1 ? " is" : "s are",
       written ? " and not written" : ", which -o would not write", names,
-      tolerance.empty() ? "" : fmt::format("--tol {} admits the nearest misses shown; ", tolerance));
+      tolerance.empty() ? ""
+                        : fmt::format("--tol {} admits the nearest misses shown; ", tolerance));
 }
 
 }  // namespace
@@ -136,29 +142,40 @@ report::Table members_table(const Swept& swept) {
   report::Table table;
   table.title = fmt::format("{}{}", swept.baseline().name,
                             swept.sparsity.empty() ? "" : ", S = " + swept.sparsity);
-  table.columns = {{"member", "", Align::left}, {"loop", "", Align::left}, {"depth"}, {"executed"},
-                   {"hidden"}, {"heads", "", Align::left}, {"experts"}, {"expert size"}, {"top k"}};
+  table.columns = {{"member", "", Align::left},
+                   {"loop", "", Align::left},
+                   {"depth"},
+                   {"executed"},
+                   {"hidden"},
+                   {"heads", "", Align::left},
+                   {"experts"},
+                   {"expert size"},
+                   {"top k"}};
   for (const solve::BudgetTolerance& b : swept.members.front().request.budgets)
     table.columns.push_back({std::string(cost::name(b.budget).name)});
   table.columns.push_back({"", "", Align::left});
   if (published)
-    for (const char* title : {"paper: loss", "core", "completion"}) table.columns.push_back({title});
+    for (const char* title : {"paper: loss", "core", "completion"})
+      table.columns.push_back({title});
   for (const space::Member& m : swept.members) {
-    std::vector<Cell> row = {shown_name(m), loop_of(m),
-                             std::to_string(m.shape.depth),
+    std::vector<Cell> row = {shown_name(m), loop_of(m), std::to_string(m.shape.depth),
                              std::to_string(m.shape.depth + (m.shape.visits - 1) * m.shape.span)};
     if (const solve::MatchAnswer* a = m.best()) {
-      const auto moe = std::find_if(a->architecture.segments.begin(), a->architecture.segments.end(),
-                                    [](const arch::Segment& s) { return s.ffn.moe; });
+      const auto moe =
+          std::find_if(a->architecture.segments.begin(), a->architecture.segments.end(),
+                       [](const arch::Segment& s) { return s.ffn.moe; });
       const bool has = moe != a->architecture.segments.end();
       row.insert(row.end(), {std::to_string(a->architecture.hidden), sizes(*a),
                              has ? std::to_string(moe->ffn.experts) : "",
-                             std::to_string(has ? moe->ffn.expert_size : a->architecture.segments.front().ffn.size),
+                             std::to_string(has ? moe->ffn.expert_size
+                                                : a->architecture.segments.front().ffn.size),
                              has ? std::to_string(moe->ffn.top_k) : ""});
       for (std::size_t i = 0; i < a->mismatch.size(); ++i)
-        row.push_back({percent(a->mismatch[i], 3),
-                       abs(a->mismatch[i]) <= m.request.budgets[i].tolerance ? Tone::plain : Tone::bad});
-      row.push_back(m.within() ? Cell("ok", Tone::good) : Cell("nearest miss: " + m.result.binding, Tone::bad));
+        row.push_back(
+            {percent(a->mismatch[i], 3),
+             abs(a->mismatch[i]) <= m.request.budgets[i].tolerance ? Tone::plain : Tone::bad});
+      row.push_back(m.within() ? Cell("ok", Tone::good)
+                               : Cell("nearest miss: " + m.result.binding, Tone::bad));
     } else {
       row.resize(table.columns.size() - (published ? 4 : 1));
       row.push_back({"impossible", Tone::bad});
@@ -166,8 +183,9 @@ report::Table members_table(const Swept& swept) {
     if (published && !m.published)
       row.insert(row.end(), 3, "");
     else if (published)
-      row.insert(row.end(), {m.published->val_loss, m.published->core + " ± " + m.published->core_error,
-                             m.published->completion_loss});
+      row.insert(row.end(),
+                 {m.published->val_loss, m.published->core + " ± " + m.published->core_error,
+                  m.published->completion_loss});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -181,8 +199,9 @@ std::vector<report::Paragraph> sweep_remarks(const std::vector<Swept>& all, bool
                        [](const space::Member& m) { return m.control.has_value(); });
   });
   if (controls)
-    result.push_back({"Controls are unlooped. Their mismatch is relative to the baseline's budgets; "
-                      "params of control-params to the baseline's times the factor shown."});
+    result.push_back(
+        {"Controls are unlooped. Their mismatch is relative to the baseline's budgets; "
+         "params of control-params to the baseline's times the factor shown."});
   return result;
 }
 

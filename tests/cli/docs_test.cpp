@@ -1,6 +1,7 @@
-// Documentation shows real output: every "$ isoloop ..." block of README.md and docs/*.md, and every
-// region between <!-- isoloop ... --> and <!-- end -->, is what the program prints. Blocks of README.md
-// that write files ("```sh", first line "isoloop ...") must run, one after another in one empty folder.
+// Documentation shows real output: every "$ isoloop ..." block of README.md and docs/*.md, and
+// every region between <!-- isoloop ... --> and <!-- end -->, is what the program prints. Blocks of
+// README.md that write files ("```sh", first line "isoloop ...") must run, one after another in one
+// empty folder.
 //
 // scripts/regen_docs sets ISOLOOP_REGEN=1, which rewrites the files instead of comparing.
 #include <doctest/doctest.h>
@@ -73,7 +74,8 @@ std::vector<fs::path> documents() {
   return result;
 }
 
-/// Runs one line of a shell block: isoloop in process, anything else by the shell. Returns its exit code.
+/// Runs one line of a shell block: isoloop in process, anything else by the shell. Returns its exit
+/// code.
 int run_line(std::string line) {
   line = line.substr(0, line.find("  #"));
   if (!line.starts_with("isoloop ")) return std::system(line.c_str());
@@ -118,8 +120,8 @@ TEST_CASE("what the README says of conventions and vocabularies") {
     for (const char* experts : {"E8", "E64", "E192", "E336"}) {
       const auto flops = [&](const std::string& role) {
         const std::string file = std::string("runs/configs/") + scale + "-" + experts + "-" + role;
-        return static_cast<double>(
-            train_flops({"count", folder / (file + ".json"), "--convention", "causal", "--format", "json"}));
+        return static_cast<double>(train_flops(
+            {"count", folder / (file + ".json"), "--convention", "causal", "--format", "json"}));
       };
       const double apart = flops("match") / flops("baseline") - 1;
       least = std::min(least, apart);

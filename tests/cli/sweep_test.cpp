@@ -56,7 +56,8 @@ TEST_CASE("a sweep writes configs, a manifest that checks, and one line a run") 
                                           "smelt-200m-e64-d12-s6x2"});
 }
 
-TEST_CASE("controls are members of their own: checked on the budgets they share with the baseline") {
+TEST_CASE(
+    "controls are members of their own: checked on the budgets they share with the baseline") {
   const TempFolder folder;
   const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "2,6", "--convention", "smelt",
                             "--align", "paper", "--tol", "flops=2%,params=2%", "--controls", "-o",
@@ -86,8 +87,8 @@ TEST_CASE("members that cannot be matched stay in the table") {
 
 TEST_CASE("members that miss are named, counted, and not among the files") {
   const TempFolder folder;
-  const std::vector<std::string> asked = {"sweep",    "smelt-200m-e192", "--span", "4,8",
-                                          "--visits", "2,3",             "--controls"};
+  const std::vector<std::string> asked = {"sweep", "smelt-200m-e192", "--span", "4,8", "--visits",
+                                          "2,3",   "--controls"};
   auto writing = asked;
   writing.insert(writing.end(), {"-o", folder / "s"});
   const auto text = run_cli(writing);
@@ -96,8 +97,9 @@ TEST_CASE("members that miss are named, counted, and not among the files") {
   CHECK(out.find("3 members are outside tolerance and not written: d12-s4x3, d12-s8x2, d12-s8x3. "
                  "--tol kv=4.2% admits the nearest misses shown; --free KEY, e.g. --free top-k, "
                  "searches a larger space.") != out.npos);
-  CHECK(out.find("Their mismatch is relative to the baseline's budgets; params of control-params to "
-                 "the baseline's times the factor shown.") != out.npos);
+  CHECK(
+      out.find("Their mismatch is relative to the baseline's budgets; params of control-params to "
+               "the baseline's times the factor shown.") != out.npos);
   CHECK(folder.read("s/README.md").find("d12-s8x3") != std::string::npos);
   CHECK(folder.read("s/runs.jsonl").find("d12-s8x3") == std::string::npos);
   writing.insert(writing.end(), {"--force", "--format", "json"});
@@ -117,8 +119,8 @@ TEST_CASE("members that miss are named, counted, and not among the files") {
 
 TEST_CASE("a folder without a pair offers nothing to check") {
   const TempFolder folder;
-  const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "6", "--align", "tensor-core", "-o",
-                            folder / "s"});
+  const auto ran = run_cli(
+      {"sweep", "smelt-200m-e64", "--span", "6", "--align", "tensor-core", "-o", folder / "s"});
   CHECK(ran.out.find("No pair to check: ") != ran.out.npos);
   CHECK(!std::filesystem::exists(folder / "s/pairs.json"));
 }
@@ -133,6 +135,13 @@ TEST_CASE("a sweep refuses axes that mean nothing") {
   CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "8:2"}).err ==
         "isoloop: --span: '8:2' is not a range\n  hint: write low:high or low:high:step, e.g. "
         "0:12:2\n");
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--free", "span"}).err ==
+        "isoloop: --free: span is an axis of the sweep\n  hint: name its values: --span\n");
+  CHECK(run_cli({"sweep", "paper-span", "--fix", "depth=12"}).err ==
+        "isoloop: --fix: depth is an axis of the sweep\n  hint: name its values: --depth\n");
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--loop", "each x2"}).err ==
+        "isoloop: --loop: a sweep repeats blocks of layers, not layer by layer\n"
+        "  hint: isoloop match takes this loop\n");
   CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "13"}).code() == 2);
   CHECK(run_cli({"sweep", "paper-spam"}).code() == 2);
 }
