@@ -3,10 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <iomanip>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/report_results.h"
 
@@ -36,12 +34,6 @@ std::vector<json> tables_of(const json& report) {
   for (const json& block : report.at("blocks"))
     if (block.contains("table")) tables.push_back(block.at("table"));
   return tables;
-}
-
-std::string decimals(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
 }
 
 double sum_of(const json& bars, std::size_t panel, std::size_t series) {
@@ -276,45 +268,6 @@ TEST_CASE("an exploration's front is a scatter with estimates as bars") {
   CHECK(charts.contains("explore-budgets-1"));
   CHECK(!charts.contains("explore-budgets-2"));  // its stated mismatch is not its model's
   CHECK(charts.contains("explore-layers-2"));
-}
-
-TEST_CASE("an exploration's page says what was explored, with numbers rounded as in the text") {
-  const TempFolder folder;
-  const std::string file =
-      made(folder, "e.json",
-           "explore smelt-200m-e192 --fix depth=12 --fix top-k=8 --loop middle --gpu h100-sxm5");
-  const std::string page = run_cli({"report", file, "--format", "text"}).out;
-  for (const char* text : {"± flops 1 %, params 1 %, kv 2 %", "32–128 step 8",
-                           "heads x head size = hidden"})
-    CHECK_MESSAGE(page.find(text) != page.npos, text);
-  const json first = parsed(folder, "e.json").at("front")[0].at("measures");
-  const json time = first.at("step-time");
-  const auto three = [](const json& v) { return decimals(v.get<double>(), 3); };
-  CHECK(page.find(three(time.at("value")) + " (" + three(time.at("low")) + " to " +
-                  three(time.at("high")) + ")") != page.npos);
-}
-
-TEST_CASE("a sweep's controls are recounted against their own targets") {
-  const TempFolder folder;
-  const std::string file = made(folder, "s.json", "sweep smelt-200m-e192 --span 0,6 --controls");
-  const auto charts = charts_of(report_of({file}));
-  const std::size_t members = parsed(folder, "s.json").at("series")[0].at("members").size();
-  REQUIRE(members == 4);
-  for (std::size_t i = 1; i <= members; ++i)
-    CHECK(charts.contains("sweep-budgets-" + std::to_string(i)));
-  const std::string page = run_cli({"report", file, "--format", "csv"}).out;
-  CHECK(page.find("member,loop,result,") != page.npos);  // one series: no column
-}
-
-TEST_CASE("an allocation shows the utilisation it assumes with its range") {
-  const TempFolder folder;
-  const std::string file =
-      made(folder, "a.json", "allocate smelt --compute 1e21 --gpu h100-sxm5 --gpus 256");
-  const json mfu = parsed(folder, "a.json").at("machine").at("mfu");
-  const auto percent = [](const json& v) { return decimals(v.get<double>() * 100, 1) + " %"; };
-  CHECK(run_cli({"report", file, "--format", "text"})
-            .out.find(percent(mfu.at("mid")) + " (" + percent(mfu.at("low")) + " to " +
-                      percent(mfu.at("high")) + ")") != std::string::npos);
 }
 
 TEST_CASE("results with nothing in them") {
