@@ -147,7 +147,8 @@ void add_question(json::Fields& question, Page& page) {
   report::Facts f;
   std::string tolerances;
   for (const auto& [budget, tolerance] : values_of(question, "tolerance"))
-    tolerances += fmt::format("{}{} {:g} %", tolerances.empty() ? "" : ", ", budget, tolerance * 100);
+    tolerances +=
+        fmt::format("{}{} {:g} %", tolerances.empty() ? "" : ", ", budget, tolerance * 100);
   if (!tolerances.empty()) f.lines.emplace_back("tolerance", "± " + tolerances);
   if (const auto alignment = question.optional_text("alignment"))
     f.lines.emplace_back("alignment", *alignment);

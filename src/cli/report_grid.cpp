@@ -116,8 +116,8 @@ void add_grid(json::Fields& result, Page& page) {
   const cost::Options options = counting(result);
   std::vector<std::string> left_out;
   for (std::size_t i = 0; i < cells.size(); ++i)
-    if (cells[i].match && !add_pair(page, table, i, cells[i].baseline, *cells[i].match,
-                                    cells[i].mismatch, options))
+    if (cells[i].match &&
+        !add_pair(page, table, i, cells[i].baseline, *cells[i].match, cells[i].mismatch, options))
       left_out.push_back(cells[i].name);
   say_left_out(page, left_out);
 }

@@ -152,9 +152,10 @@ bool add_pair(Page& page, const std::string& table, std::size_t row, const Named
 void say_left_out(Page& page, const std::vector<std::string>& names) {
   if (!names.empty())
     page.add(report::Paragraph{
-        fmt::format("Budgets by row are left out for {}: recounting the models with the options that "
-                    "this page knows does not give the mismatch stated.",
-                    list_text(names)),
+        fmt::format(
+            "Budgets by row are left out for {}: recounting the models with the options that "
+            "this page knows does not give the mismatch stated.",
+            list_text(names)),
         report::Tone::warn});
 }
 

@@ -76,8 +76,8 @@ std::string controls_note(std::vector<Member>& members) {
   std::vector<std::string> texts;
   for (Member& m : members)
     for (const auto& [budget, times] : values_of(m.fields, "target_of_baseline"))
-      texts.push_back(fmt::format("{}: {} against {:.6g} times the baseline's", m.fields.text("name"),
-                                  budget, times));
+      texts.push_back(fmt::format("{}: {} against {:.6g} times the baseline's",
+                                  m.fields.text("name"), budget, times));
   return texts.empty() ? "" : "Not against the baseline itself: " + list_text(texts) + ".";
 }
 
@@ -169,10 +169,10 @@ void add_sweep(json::Fields& result, Page& page) {
   std::vector<std::string> left_out;
   for (std::size_t i = 0; i < members.size(); ++i) {
     json::Fields& f = members[i].fields;
-    if (auto model = optional_architecture(f, "arch"); model &&
-        !add_pair(page, table, i, baselines[members[i].baseline],
-                  {f.text("name"), *std::move(model)}, values_of(f, "mismatch"), options,
-                  values_of(f, "target_of_baseline")))
+    if (auto model = optional_architecture(f, "arch");
+        model && !add_pair(page, table, i, baselines[members[i].baseline],
+                           {f.text("name"), *std::move(model)}, values_of(f, "mismatch"), options,
+                           values_of(f, "target_of_baseline")))
       left_out.push_back(f.text("name"));
   }
   say_left_out(page, left_out);

@@ -31,8 +31,8 @@ TEST_CASE("an exploration's page says what was explored, with numbers rounded as
       made(folder, "e.json",
            "explore smelt-200m-e192 --fix depth=12 --fix top-k=8 --loop middle --gpu h100-sxm5");
   const std::string page = run_cli({"report", file, "--format", "text"}).out;
-  for (const char* text : {"± flops 1 %, params 1 %, kv 2 %", "32–128 step 8",
-                           "heads x head size = hidden"})
+  for (const char* text :
+       {"± flops 1 %, params 1 %, kv 2 %", "32–128 step 8", "heads x head size = hidden"})
     CHECK_MESSAGE(page.find(text) != page.npos, text);
   const json first = result_in(folder, "e.json").at("front")[0].at("measures");
   const json time = first.at("step-time");
