@@ -1,6 +1,6 @@
 // How fast plans are: one whole step of a 54B-parameter model, and many candidates in a row.
 //
-//   build/bench_gpu [candidates]
+//   ninja -C build isoloop_bench_gpu && build/isoloop_bench_gpu [candidates]
 //
 // A measurement for maintainers, not a test: the targets are 20 ms for a step and 30 s for 10^5
 // candidates on one core.

@@ -20,6 +20,9 @@ wait
 cmp single.json merged.json
 
 # GNU parallel, or xargs.
+code=0
+"$source/examples/jobs/explore-parallel" 2>usage.txt || code=$?
+[ "$code" = 2 ] && grep -q '^usage: explore-parallel SHARDS FOLDER BASELINE' usage.txt
 "$source/examples/jobs/explore-parallel" 4 front "${question[@]}" >/dev/null
 cmp single.json front/explore.json
 

@@ -136,6 +136,10 @@ struct Emitted {
 Emitted emit(const arch::Architecture& architecture, const Target& target,
              const Sharding& sharding);
 
+/// The Hugging Face package even where a native class fits, so that a pair is trained by the same
+/// code: classes differ in rotary base, epsilon and balancing loss.
+Emitted emit_package(const arch::Architecture& architecture);
+
 /// The same model, whatever its name, its training length and the cut of its layers into
 /// segments. Looped models are the same only if cut alike.
 bool same_model(const arch::Architecture& a, const arch::Architecture& b);

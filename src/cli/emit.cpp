@@ -57,18 +57,34 @@ std::vector<Run> all_runs(const Flags& flags, const formats::Target& target,
     // Files of a grid are named by cell and part; names inside may repeat.
     model.name = std::filesystem::path(member.file).stem().string();
     try {
-      runs.push_back(make_run(prepared(std::move(model), flags), target, flags.sharding));
+      cost::Options options = member.options;
+      if (flags.context != 0) options.context = flags.context;
+      runs.push_back(make_run(prepared(std::move(model), flags), target, flags.sharding, options));
     } catch (const Error& error) {
       throw in_run(error, member.file);
     }
     Run& run = runs.back();
     run.pair = member.pair;
     run.role = member.role;
+    run.file = member.file;
+    run.baseline = member.baseline;
+    run.tolerance = member.tolerance;
     if (!names.insert(run.name).second)
       throw usage_error(fmt::format("two runs would be named '{}'", run.name), member.file,
                         "rename one of the files");
   }
+  join_runs(runs, context);
   return runs;
+}
+
+/// A control keeps fewer budgets than its neighbours, so columns go by budget.
+report::Cell mismatch_cell(const Run& run, const Run& columns, std::size_t column) {
+  for (std::size_t i = 0; i < run.mismatch.size(); ++i)
+    if (run.tolerance[i].budget == columns.tolerance[column].budget)
+      return {percent(run.mismatch[i], 3), abs(run.mismatch[i]) <= run.tolerance[i].tolerance
+                                               ? report::Tone::plain
+                                               : report::Tone::bad};
+  return "";
 }
 
 report::Document document(const std::vector<Run>& runs, const std::string& directory) {
@@ -80,13 +96,28 @@ report::Document document(const std::vector<Run>& runs, const std::string& direc
                    {"train FLOPs", "per token"},
                    {"KV cache", "B/token"},
                    {"hash", "", report::Align::left}};
-  for (const Run& run : runs)
+  const auto compared =
+      std::find_if(runs.begin(), runs.end(), [](const Run& run) { return !run.mismatch.empty(); });
+  const std::size_t budgets = compared == runs.end() ? 0 : compared->mismatch.size();
+  for (std::size_t i = 0; i < budgets; ++i)
+    table.columns.push_back(
+        {std::string(cost::name(compared->tolerance[i].budget).name), "off baseline"});
+  for (const Run& run : runs) {
     table.rows.push_back(
         {run.name,
          run.emitted.variant.empty() ? std::string(run.target->name) : run.emitted.variant,
          grouped(run.count.params_total.value()), grouped(run.count.train.value()),
          grouped(run.count.kv_bytes_per_token.value()), run.hash});
+    for (std::size_t i = 0; i < budgets; ++i) table.rows.back().push_back(mismatch_cell(run, *compared, i));
+  }
   d.blocks.emplace_back(std::move(table));
+  const cost::Options& options = runs.front().options;
+  d.blocks.emplace_back(report::Paragraph{
+      fmt::format("Counted under convention '{}' at {}, head included where a vocabulary is stated.",
+                  options.convention.name,
+                  options.attended
+                      ? fmt::format("{} attended tokens", options.attended->str())
+                      : fmt::format("context {}", options.context))});
   for (const std::string& note : runs.front().emitted.notes)
     d.blocks.emplace_back(report::Paragraph{note});
   if (!runs.front().padding.empty())

@@ -4,13 +4,16 @@
 #include "cli/emit_many.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "cli/input.h"
+#include "cli/views.h"
 #include "isoloop/pairs.h"
 
 namespace isoloop::cli {
@@ -24,17 +27,43 @@ bool has_schema(const std::string& path, std::string_view schema, const Context&
          value["schema"].get<std::string>().starts_with(schema);
 }
 
-std::vector<Member> of_manifest(const fs::path& manifest, const Context& context) {
+/// Roles that the folder's own run list gives its files, e.g. "control" in a sweep.
+std::map<std::string, std::string> listed_roles(const fs::path& folder, const Context& context) {
+  std::map<std::string, std::string> roles;
+  std::error_code code;
+  if (!fs::exists(folder / "runs.jsonl", code)) return roles;
+  std::istringstream lines(read_text((folder / "runs.jsonl").string(), context));
+  for (std::string line; std::getline(lines, line);) {
+    const auto run = nlohmann::json::parse(line, nullptr, false);
+    if (run.is_object() && run.value("role", nlohmann::json()).is_string() &&
+        run.value("config", nlohmann::json()).is_string())
+      roles[(folder / run["config"].get<std::string>()).lexically_normal().string()] =
+          run["role"].get<std::string>();
+  }
+  return roles;
+}
+
+std::vector<Member> of_manifest(const fs::path& path, const Context& context) {
   std::vector<Member> result;
   std::set<std::string> seen;
-  const auto add = [&](const std::string& file, const std::string& pair, const char* role) {
-    const std::string path = (manifest.parent_path() / file).lexically_normal().string();
-    if (seen.insert(path).second) result.push_back({path, pair, role});
+  const pairs::Manifest manifest =
+      pairs::from_json(read_text(path.string(), context), path.string());
+  const auto roles = listed_roles(path.parent_path(), context);
+  const auto full = [&](const std::string& name) {
+    return (path.parent_path() / name).lexically_normal().string();
   };
-  for (const pairs::Pair& pair :
-       pairs::from_json(read_text(manifest.string(), context), manifest.string()).pairs) {
-    add(pair.baseline, pair.name, "baseline");
-    add(pair.match, pair.name, "match");
+  const auto add = [&](const std::string& name, const pairs::Pair& pair, const char* role,
+                       const std::string& baseline) {
+    const std::string file = full(name);
+    if (!seen.insert(file).second) return;
+    const auto listed = roles.find(file);
+    const bool control = listed != roles.end() && listed->second == "control";
+    result.push_back({file, pair.name, control ? "control" : role, baseline, manifest.options,
+                      pair.tolerance.empty() ? manifest.tolerance : pair.tolerance});
+  };
+  for (const pairs::Pair& pair : manifest.pairs) {
+    add(pair.baseline, pair, "baseline", "");
+    add(pair.match, pair, "match", full(pair.baseline));
   }
   return result;
 }
@@ -111,6 +140,65 @@ std::vector<Member> members(const std::string& argument, const Context& context)
     throw usage_error("holds no architectures", argument,
                       "name a folder written by match, grid or sweep");
   return result;
+}
+
+namespace {
+
+/// A pair is trained by one code: native classes and the package differ in what no config says.
+void share_code(std::vector<Run>& runs, const Context& context) {
+  const auto packaged = [](const Run& r) { return r.emitted.variant == "package"; };
+  if (runs.front().target->name != "hf" || std::none_of(runs.begin(), runs.end(), packaged)) return;
+  std::size_t changed = 0;
+  for (Run& run : runs)
+    if (!run.pair.empty() && !packaged(run)) {
+      write_as_package(run);
+      ++changed;
+    }
+  if (changed > 0)
+    context.warn(fmt::format("{} {} that a native class fits {} written as a package, so that both "
+                             "sides of a pair are trained by the same code",
+                             changed, changed == 1 ? "model" : "models", changed == 1 ? "is" : "are"));
+}
+
+void drop_doubles(std::vector<Run>& runs, const Context& context) {
+  std::map<std::string, std::string> first;
+  std::erase_if(runs, [&](const Run& run) {
+    const auto [known, added] = first.emplace(run.hash, run.name);
+    if (!added)
+      context.warn(fmt::format("{} is the same model as {}: written once", run.name, known->second));
+    return !added;
+  });
+}
+
+Ratio budget_of(const Run& run, cost::Budget budget) {
+  return cost::total(cost::ledger(run.model, run.options), budget, run.options);
+}
+
+void compare(Run& run, const Run& baseline, const Context& context) {
+  std::vector<std::string> left;
+  for (const solve::BudgetTolerance& kept : run.tolerance) {
+    const Ratio target = budget_of(baseline, kept.budget);
+    run.mismatch.push_back((budget_of(run, kept.budget) - target) / target);
+    if (abs(run.mismatch.back()) > kept.tolerance)
+      left.push_back(fmt::format("{} {} (tolerance {})", cost::name(kept.budget).name,
+                                 percent(run.mismatch.back(), 2), percent(kept.tolerance, 2)));
+  }
+  if (!left.empty())
+    context.warn(fmt::format("{} is no longer equal to its baseline: {}; state vocab_size in the "
+                             "baseline's file before matching",
+                             run.name, fmt::join(left, ", ")));
+}
+
+}  // namespace
+
+void join_runs(std::vector<Run>& runs, const Context& context) {
+  for (Run& run : runs) {
+    const auto baseline = std::find_if(runs.begin(), runs.end(),
+                                       [&](const Run& r) { return r.file == run.baseline; });
+    if (!run.baseline.empty() && baseline != runs.end()) compare(run, *baseline, context);
+  }
+  share_code(runs, context);
+  drop_doubles(runs, context);
 }
 
 std::map<std::string, std::string> many_files(const std::vector<Run>& runs) {

@@ -63,8 +63,9 @@ std::string card(const Run& run) {
 std::string content_hash(std::string_view text) { return fnv1a(text); }
 
 Run make_run(const arch::Architecture& model, const formats::Target& target,
-             const formats::Sharding& sharding) {
+             const formats::Sharding& sharding, const cost::Options& options) {
   Run run;
+  run.options = options;
   run.name = formats::slug(model.name);
   run.model = model;
   run.target = &target;
@@ -72,11 +73,13 @@ Run make_run(const arch::Architecture& model, const formats::Target& target,
   run.emitted = formats::emit(model, target, sharding);
   check_sharding(model, target, sharding);
   run.padding = padding_text(model, target, sharding);
-  run.options.context = model.context;
+  if (run.options.context == 0) run.options.context = model.context;
   run.count = cost::count(model, run.options);
   run.hash = hash_of(run);
   return run;
 }
+
+void write_as_package(Run& run) { run.emitted = formats::emit_package(run.model); }
 
 Json run_json(const Run& run) {
   const cost::Count& c = run.count;
@@ -86,6 +89,8 @@ Json run_json(const Run& run) {
   j["hash"] = run.hash;
   if (!run.pair.empty()) j["pair"] = run.pair;
   if (!run.role.empty()) j["role"] = run.role;
+  for (std::size_t i = 0; i < run.mismatch.size(); ++i)
+    j["mismatch"][std::string(cost::name(run.tolerance[i].budget).name)] = fraction(run.mismatch[i]);
   j["target"] = run.target->name;
   if (!run.emitted.variant.empty()) j["variant"] = run.emitted.variant;
   j["train"] = run.emitted.train;

@@ -7,9 +7,11 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "isoloop/cost.h"
 #include "isoloop/formats.h"
+#include "isoloop/solve.h"
 
 namespace isoloop::cli {
 
@@ -24,11 +26,19 @@ struct Run {
   cost::Count count;
   cost::Options options;
   std::string padding;  // what vocabulary padding does to the budget
+  // Of a manifest: the file it came from and that of its baseline, and the signed mismatch in what
+  // the pair keeps equal.
+  std::string file, baseline;
+  std::vector<solve::BudgetTolerance> tolerance;
+  std::vector<Ratio> mismatch;
 };
 
-/// Checks sharding, counts and writes. Throws as formats::emit does.
+/// Checks sharding, counts under `options` (context: the model's where 0) and writes. Throws as
+/// formats::emit does.
 Run make_run(const arch::Architecture& model, const formats::Target& target,
-             const formats::Sharding& sharding);
+             const formats::Sharding& sharding, const cost::Options& options = {});
+/// Writes a Hugging Face run as a package though a native class fits.
+void write_as_package(Run& run);
 /// The trainer's files, run.sh, run.json and README.md, by path relative to the directory.
 std::map<std::string, std::string> run_files(const Run& run);
 /// What run.json and runs.jsonl say.

@@ -41,7 +41,7 @@ void free_everything(const Flags& flags, solve::MatchRequest& r) {
   if (has_experts(r.baseline)) wanted.push_back({Unknown::top_k, std::nullopt});
   if (flags.match.loop.empty()) {
     wanted.push_back({Unknown::loop_span, solve::Range{0, deepest, 1}});
-    wanted.push_back({Unknown::loop_visits, solve::Range{2, 4, 1}});
+    wanted.push_back({Unknown::loop_visits, std::nullopt});  // a range from 2 would ask for a loop
   }
   for (const auto& [unknown, range] : wanted)
     if (!r.fixed.contains(unknown)) r.freed.emplace(unknown, range);
@@ -65,7 +65,7 @@ space::ExploreRequest request_of(const Flags& flags, const Context& context) {
   if (keys.empty()) {
     keys.emplace_back("mismatch");
     for (const space::Price& price : request.prices) keys.push_back(price.key);
-    if (request.prices.empty()) keys.emplace_back("distance");
+    if (request.prices.empty()) keys.emplace_back("decode-bytes");
   }
   request.measures = space::front_measures(keys, request.prices, "--measures");
   return request;
@@ -196,9 +196,9 @@ Action declare_explore(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("BASELINE", flags->model, "File, - for stdin, or a built-in name")->required();
   app.add_option("--measures", flags->measures,
-                 "mismatch, step-time[@GPU], loss, weights-bytes, decode-bytes, distance, ...")
+                 "step-time[@GPU], loss, distance, budgets (default mismatch with prices or decode-bytes)")
       ->type_name("KEY,...");
-  app.add_option("--threads", flags->threads, "Threads (default: all); the result is the same")
+  app.add_option("--threads", flags->threads, "Threads (default: one per core); the result is the same")
       ->type_name("N");
   app.add_option("--shard", flags->shard, "Only part i of n: isoloop merge joins the parts")
       ->type_name("I/N");
@@ -211,6 +211,8 @@ Action declare_explore(CLI::App& app) {
   flags->price.declare(app);
   flags->count.declare(app, "causal");
   flags->match.declare(app, " (default flops=1%,params=1%,kv=2%)");
+  app.get_option("--loop")->description("Only this loop, e.g. none, middle, middle:1/3x4 or 4-9x2 (default: all shapes)");
+  for (const char* order : {"--rank", "--top"}) app.get_option(order)->group("");  // refused, so not listed
   app.add_option("-o,--directory", flags->directory,
                  "Write baseline, front and pairs.json into this new folder")
       ->type_name("DIR");

@@ -134,6 +134,25 @@ ExploreResult read_fields(const Json& j, const std::string& file) {
   return result;
 }
 
+bool of_loop(solve::Unknown unknown) {
+  return unknown == solve::Unknown::loop_start || unknown == solve::Unknown::loop_span ||
+         unknown == solve::Unknown::loop_visits;
+}
+
+/// Dimensions of an answer that the next value of their range might improve. A low end of 1 has no
+/// next value; a start is bound by depth and span.
+std::vector<std::string> at_edge(const solve::MatchResult& stated, const solve::MatchAnswer& a) {
+  std::vector<std::string> result;
+  for (const auto& [name, domain] : stated.domains) {
+    const solve::Unknown unknown = solve::parse_unknown(name, "domains");
+    if (domain.size() < 2 || unknown == solve::Unknown::loop_start) continue;
+    if (of_loop(unknown) && a.loop.span == 0) continue;
+    const std::int64_t value = a.values.at(unknown);
+    if (value == domain.back() || (value == domain.front() && value > 1)) result.push_back(name);
+  }
+  return result;
+}
+
 }  // namespace
 
 bool ExploreResult::mine(std::size_t unit) const {
@@ -162,9 +181,12 @@ Json question_json(const space::Exploration& exploration) {
   j["parallel"] = fmt::format("tp {}, ep {}, pp {}", r.tensor_parallel, r.expert_parallel,
                               r.pipeline_parallel);
   j["assumptions"] = stated.assumptions;
-  for (const auto& [name, domain] : stated.domains) j["domains"][name] = list_of(domain);
-  for (const auto& [name, domain] : stated.domains)
-    j["dimensions"][name] = baseline_value(r.baseline, solve::parse_unknown(name, "domains"));
+  for (const auto& [name, domain] : stated.domains) {
+    j["domains"][name] = list_of(domain);
+    const solve::Unknown unknown = solve::parse_unknown(name, "domains");
+    if (!of_loop(unknown) && unknown != solve::Unknown::depth)
+      j["dimensions"][name] = baseline_value(r.baseline, unknown);
+  }
   j["dimensions"]["depth"] = arch::depth(r.baseline);
   j["loop_shapes"] = exploration.space().problem().cases.size();
   j["candidates"] = solve::candidates(exploration.space().problem()).str();
@@ -193,6 +215,7 @@ Json entry_json(const space::Exploration& exploration, const space::FrontPoint& 
   for (std::size_t i = 0; i < point.scores.size(); ++i)
     j["measures"][exploration.request().measures[i].key] = score_json(point.scores[i]);
   for (const auto& [unknown, value] : a.values) j["dimensions"][std::string(solve::name(unknown))] = value;
+  j["at_edge"] = at_edge(space.stated(), a);
   for (std::size_t i = 0; i < r.budgets.size(); ++i) {
     j["mismatch"][budget_key(r.budgets[i])] = fraction(a.mismatch[i]);
     j["mismatch_exact"][budget_key(r.budgets[i])] = a.mismatch[i].str();

@@ -2,8 +2,10 @@
 //
 // Held by tests/cli/explore_test.cpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/json_writer.h"
 #include "cli/explore_result.h"
@@ -112,6 +114,23 @@ std::string proof_text(const ExploreResult& result) {
                      "tolerance or rule: {}", where, certificate_text(result.state.certificate));
 }
 
+/// "head-size 128, depth 6 or 24": what of the front a wider range might change.
+std::string edges_of(const ExploreResult& result) {
+  std::vector<std::pair<std::string, std::set<std::int64_t>>> edges;
+  for (const space::FrontPoint& point : result.state.front.points()) {
+    const Json& entry = result.entries.at(point.index.str());
+    for (const std::string name : entry.value("at_edge", Json::array())) {
+      auto at = std::find_if(edges.begin(), edges.end(), [&](const auto& e) { return e.first == name; });
+      if (at == edges.end()) at = edges.insert(edges.end(), {name, {}});
+      at->second.insert(entry.at("dimensions").at(name).get<std::int64_t>());
+    }
+  }
+  std::string text;
+  for (const auto& [name, values] : edges)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, fmt::join(values, " and "));
+  return text;
+}
+
 report::Facts facts(const ExploreResult& result) {
   report::Facts f{{{"proof", proof_text(result)}}};
   std::string candidates = fmt::format("{} within tolerance, shapes of equal cost once",
@@ -124,12 +143,13 @@ report::Facts facts(const ExploreResult& result) {
   return f;
 }
 
-report::Facts space_facts(const Json& question) {
+report::Facts space_facts(const Json& question, const std::string& edges) {
   report::Facts f{{{"loop shapes", fmt::format("{}, of different cost",
                                                question.at("loop_shapes").get<std::size_t>())}}};
   f.lines.emplace_back("alignment", question.at("alignment").get<std::string>());
   for (const auto& [name, domain] : question.at("domains").items())
     f.lines.emplace_back(name, domain.get<std::string>());
+  if (!edges.empty()) f.lines.emplace_back("front", "at the edge of the range: " + edges);
   for (const Json& rule : question.at("assumptions")) f.lines.emplace_back("rule", rule.get<std::string>());
   return f;
 }
@@ -149,7 +169,7 @@ report::Document document_of(const ExploreResult& result, bool written, bool all
     d.blocks.emplace_back(front_table(result, all));
   d.blocks.emplace_back(facts(result));
   d.blocks.emplace_back(report::Heading{"Explored (change with --fix, --free, --loop, --align, --gqa, --square)"});
-  d.blocks.emplace_back(space_facts(result.question));
+  d.blocks.emplace_back(space_facts(result.question, edges_of(result)));
   std::string next = written ? "Next: isoloop check pairs.json in the folder written."
                              : "Next: -o DIR writes the configs and a pairs.json for isoloop check.";
   if (result.shard && result.complete())

@@ -23,6 +23,7 @@ using Rows = std::vector<std::vector<std::string>>;
 struct Listing {
   std::vector<std::string> titles;
   Rows rows;
+  std::string heading = {};  // where the titles do not say what is listed
 };
 
 Listing list_models() {
@@ -62,10 +63,34 @@ Listing list_budgets() {
   return l;
 }
 
+/// A dimension in words, with what it is a number of.
+std::string meaning(solve::Unknown unknown) {
+  using U = solve::Unknown;
+  switch (unknown) {
+    case U::hidden: return "hidden size, the width of the residual stream";
+    case U::heads: return "query heads";
+    case U::kv_heads: return "key and value heads";
+    case U::head_size: return "width of one head";
+    case U::kv_rank: return "width of the latent that MLA caches";
+    case U::expert_size: return "inner width of one routed expert";
+    case U::experts: return "routed experts of a layer";
+    case U::shared_size: return "inner width of all shared experts of a layer together";
+    case U::top_k: return "experts chosen per token";
+    case U::ffn_size: return "inner width of a dense feed-forward block";
+    case U::depth: return "physical layers";
+    case U::loop_start: return "first looped layer, counted from 1";
+    case U::loop_span: return "layers in the loop";
+    case U::loop_visits: return "times the loop is executed";
+  }
+  throw internal_error("a dimension without a meaning");
+}
+
 Listing list_unknowns() {
-  Listing l{{"name"}, {}};
-  for (std::size_t i = 0; i < solve::unknown_count; ++i)
-    l.rows.push_back({std::string(solve::name(static_cast<solve::Unknown>(i)))});
+  Listing l{{"name", "meaning"}, {}, "Dimensions: the keys of --fix and --free"};
+  for (std::size_t i = 0; i < solve::unknown_count; ++i) {
+    const auto unknown = static_cast<solve::Unknown>(i);
+    l.rows.push_back({std::string(solve::name(unknown)), meaning(unknown)});
+  }
   return l;
 }
 
@@ -163,6 +188,7 @@ Action declare_list(CLI::App& app) {
       if (name != *what) continue;
       const Listing listing = make();
       report::Table table;
+      table.title = listing.heading;
       // Sources are whole sentences; on a terminal they would push the lines apart.
       const bool shorter = context.common.format == OutputFormat::text && listing.titles.back() == "source";
       const std::size_t columns = listing.titles.size() - (shorter ? 1 : 0);

@@ -30,6 +30,7 @@ std::vector<CommandText> describe() {
     CommandText text{&command, {}};
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_name(false, true).find("--help") != std::string::npos) continue;
+      if (option->get_group().empty()) continue;  // not listed
       const bool positional = option->get_positional();
       text.options.push_back({option->get_name(positional, true), option->get_type_name(),
                               option->get_description(), positional});

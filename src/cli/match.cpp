@@ -67,6 +67,8 @@ Action declare_match(CLI::App& app) {
   app.add_option("BASELINE", flags->model, "File, - for stdin, or a built-in name")->required();
   flags->count.declare(app, "causal");
   flags->match.declare(app, " (default flops=1%,params=1%,kv=2%)");
+  app.get_option("--rank")->description(
+      "Order of answers: mismatch, sum, a budget, hidden, experts, step-time, loss, ...");
   flags->price.declare(app);
   app.add_option("--require", flags->require, "Keep only answers with e.g. step-time<=1.02 (baseline 1)")
       ->allow_extra_args(false)

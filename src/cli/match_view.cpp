@@ -114,12 +114,22 @@ report::Table budgets_table(const solve::MatchResult& result, const solve::Match
   return table;
 }
 
+/// Domains without depth and loop where these have one value, which the loop's line says.
+auto searched(const solve::MatchResult& result) {
+  auto domains = result.domains;
+  std::erase_if(domains, [](const auto& d) {
+    const solve::Unknown unknown = solve::parse_unknown(d.first, "domains");
+    return d.second.size() == 1 && unknown >= solve::Unknown::depth;
+  });
+  return domains;
+}
+
 report::Facts assumptions(const solve::MatchRequest& r, const solve::MatchResult& result) {
   report::Facts facts;
   facts.lines.emplace_back("loop", r.loop);
   facts.lines.emplace_back("alignment", fmt::format("{} ({})", r.alignment.name,
                                                     solve::alignment_text(r.alignment)));
-  for (const auto& [name, domain] : result.domains) facts.lines.emplace_back(name, list_of(domain));
+  for (const auto& [name, domain] : searched(result)) facts.lines.emplace_back(name, list_of(domain));
   for (const std::string& rule : result.assumptions) facts.lines.emplace_back("rule", rule);
   return facts;
 }
@@ -356,7 +366,7 @@ Json match_json(const space::PricedRequest& request, const space::PricedResult& 
   }
   j["alignment"] = solve::alignment_text(r.alignment);
   j["assumptions"] = result.assumptions;
-  for (const auto& [name, domain] : result.domains) j["domains"][name] = list_of(domain);
+  for (const auto& [name, domain] : searched(result)) j["domains"][name] = list_of(domain);
   j["space"] = certificate_json(result.certificate);
   j["optimal"] = true;
   j["answers"] = Json::array();

@@ -195,10 +195,10 @@ void MatchFlags::declare(CLI::App& app, const std::string& defaults_note) {
   app.add_option("--free", freed, "Free a dimension, e.g. depth=8:16:2 or span; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY[=RANGE]");
-  app.add_option("--rank", rank, "Order of answers: mismatch, sum, a budget, hidden, experts, step-time, loss, ...")
+  app.add_option("--rank", rank, "Order of answers: mismatch, sum, a budget, hidden, experts, ...")
       ->allow_extra_args(false)
       ->type_name("KEY,...");
-  app.add_option("--top", top, "Number of different answers")->type_name("N");
+  app.add_option("--top", top, "Number of different answers (default 1)")->type_name("N");
   app.add_option("--square", square, "heads x head size = hidden: yes or no (default: as the baseline)")
       ->type_name("yes|no");
   app.add_option("--gqa", gqa, "GQA ratio relative to the baseline's (default 1:3)")->type_name("LO:HI");

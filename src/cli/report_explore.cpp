@@ -89,9 +89,18 @@ report::Chart scatter(const std::vector<FrontPoint>& points, const std::vector<M
       plot.guides.push_back({vertical, base->value, "baseline"});
   return {page.name(fmt::format("{}-{}", chart_word(measures[x].key), chart_word(measures[y].key))),
           fmt::format("The front: {} and {}", measures[x].key, measures[y].key),
-          "No point of the space is better than one of these in every measure. Bars: low to high "
-          "estimate.",
+          "Every other point is matched or beaten in all measures by one of these. Bars: low to "
+          "high estimate.",
           std::move(plot), table};
+}
+
+/// As the command prints it: an estimate with its range, three decimals.
+std::string measured_text(const Measured& m) {
+  if (m.range && m.range->low != m.range->high)
+    return fmt::format("{:.3f} ({:.3f} to {:.3f})", m.value, m.range->low, m.range->high);
+  if (std::abs(m.value) < 9e15 && m.value == std::floor(m.value))
+    return grouped(Ratio(static_cast<std::int64_t>(m.value)));
+  return fixed(m.value, 3);
 }
 
 report::Table front_table(const std::vector<FrontPoint>& points,
@@ -112,7 +121,7 @@ report::Table front_table(const std::vector<FrontPoint>& points,
       add_shape(*p.model, row);
     else
       row.resize(row.size() + shape_columns().size());
-    for (const auto& m : p.measures) row.emplace_back(m ? fmt::format("{:.6g}", m->value) : "");
+    for (const auto& m : p.measures) row.emplace_back(m ? measured_text(*m) : "");
     for (const std::string& name : budgets) {
       const double value = value_or(p.mismatch, name, NAN);
       row.emplace_back(value != value ? "" : signed_percent(value));
@@ -131,6 +140,26 @@ report::Facts facts(json::Fields& result, const std::vector<Measure>& measures) 
   for (const Measure& m : measures)
     if (!m.meaning.empty()) f.lines.emplace_back(m.key, m.meaning);
   return f;
+}
+
+/// Tolerances, ranges and rules: what the front is the front of.
+void add_question(json::Fields& question, Page& page) {
+  report::Facts f;
+  std::string tolerances;
+  for (const auto& [budget, tolerance] : values_of(question, "tolerance"))
+    tolerances +=
+        fmt::format("{}{} {:g} %", tolerances.empty() ? "" : ", ", budget, tolerance * 100);
+  if (!tolerances.empty()) f.lines.emplace_back("tolerance", "± " + tolerances);
+  if (const auto alignment = question.optional_text("alignment"))
+    f.lines.emplace_back("alignment", *alignment);
+  if (auto domains = question.optional_object("domains"))
+    for (const auto& item : question.find("domains")->items())
+      f.lines.emplace_back(item.key(), domains->text(item.key()));
+  for (const std::string& rule : question.optional_texts("assumptions"))
+    f.lines.emplace_back("rule", rule);
+  if (f.lines.empty()) return;
+  page.add(report::Heading{"Explored"});
+  page.add(std::move(f));
 }
 
 }  // namespace
@@ -164,6 +193,7 @@ void add_explore(json::Fields& result, Page& page) {
   for (std::size_t i = 1; i < measures.size() && i < 4; ++i)
     page.add(scatter(points, measures, 0, i, page, table));
   page.add(front_table(points, measures, table));
+  add_question(question, page);
   if (!baseline) return;
   json::Fields counted = question.has("counting") ? question.object("counting") : question;
   const cost::Options options = counting(counted);

@@ -111,6 +111,17 @@ void add_frontier_chart(json::Fields& result, bool name_laws, Page& page) {
                            note, std::move(plot)});
 }
 
+/// "1.2e+10 (1.1e+10 to 1.3e+10)" where the law has draws.
+template <class Format>
+std::string with_interval(json::Fields& row, const std::string& key, const std::string& interval,
+                          const Format& format) {
+  std::string text = format(row.number(key));
+  auto range = row.optional_object(interval);
+  const auto low = range ? range->optional_number("low") : std::nullopt;
+  const auto high = range ? range->optional_number("high") : std::nullopt;
+  return low && high ? fmt::format("{} ({} to {})", text, format(*low), format(*high)) : text;
+}
+
 report::Table allocation_table(std::vector<json::Fields>& rows, const std::string& id) {
   const bool hours = any(rows, "gpu_hours");
   report::Table table;
@@ -125,10 +136,14 @@ report::Table allocation_table(std::vector<json::Fields>& rows, const std::strin
   for (json::Fields& r : rows) {
     std::vector<Cell> row = {fmt::format("{:.4g}", r.number("compute")),
                              fmt::format("{:g}", r.number("sparsity"))};
-    for (const char* key : {"flops_per_token", "params", "tokens"})
-      row.emplace_back(fmt::format("{:.4g}", r.number(key)));
-    row.emplace_back(fixed(r.number("tokens_per_param"), 1));
-    row.emplace_back(fixed(r.number("loss_nats"), 4));
+    const auto digits = [](double v) { return fmt::format("{:.4g}", v); };
+    row.emplace_back(with_interval(r, "flops_per_token", "flops_per_token_interval", digits));
+    row.emplace_back(digits(r.number("params")));
+    row.emplace_back(with_interval(r, "tokens", "tokens_interval", digits));
+    row.emplace_back(with_interval(r, "tokens_per_param", "tokens_per_param_interval",
+                                   [](double v) { return fixed(v, 1); }));
+    row.emplace_back(
+        with_interval(r, "loss_nats", "loss_interval", [](double v) { return fixed(v, 4); }));
     auto time = r.optional_object("gpu_hours");
     if (hours)
       for (const char* key : {"mid", "low", "high"})
@@ -185,10 +200,20 @@ void add_allocate(json::Fields& result, Page& page) {
   page.add(report::Heading{"Allocation under " + result.text("law")});
   std::vector<json::Fields> rows = result.optional_objects("rows");
   if (!result.has("rows")) throw result.missing("rows");
-  if (auto machine = result.optional_object("machine"))
-    page.add(report::Facts{
-        {{"machine", fmt::format("{} x {}", number_text(*machine, "gpus"), machine->text("gpu"))},
-         {"utilisation", machine->optional_text("mfu_meaning").value_or("")}}});
+  if (auto machine = result.optional_object("machine")) {
+    report::Facts f{
+        {{"machine", fmt::format("{} x {}", number_text(*machine, "gpus"), machine->text("gpu"))}}};
+    std::string value;
+    if (auto mfu = machine->optional_object("mfu")) {
+      value = fmt::format("{:.1f} %", mfu->number("mid") * 100);
+      if (mfu->number("low") != mfu->number("high"))
+        value += fmt::format(" ({:.1f} % to {:.1f} %)", mfu->number("low") * 100,
+                             mfu->number("high") * 100);
+      value += "; ";
+    }
+    f.lines.emplace_back("MFU", value + machine->optional_text("mfu_meaning").value_or(""));
+    page.add(std::move(f));
+  }
   const std::string table = page.name("rows");
   page.add(allocation_table(rows, table));
   page.add(size_plot(rows, page, table));

@@ -77,14 +77,18 @@ struct Named {
 report::Chart budget_bars(std::string name, std::string title, const std::vector<Named>& models,
                           const cost::Options& options);
 /// Whether recounting gives the mismatch a result states: its options may be unknown to us.
+/// `targets`: budgets whose target is this many times the baseline's (a control's).
 bool recounts(const Named& baseline, const Named& match, const Values& mismatch,
-              const cost::Options& options);
+              const cost::Options& options, const Values& targets = {});
 report::Chart layer_stacks(std::string name, std::string title, const std::vector<Named>& models);
 
 /// A pair of a table: bars and stacks shown when its row is selected. Bars are left out, and false
 /// returned, where recounting does not give the stated mismatch.
 bool add_pair(Page& page, const std::string& table, std::size_t row, const Named& baseline,
-              const Named& match, const Values& mismatch, const cost::Options& options);
+              const Named& match, const Values& mismatch, const cost::Options& options,
+              const Values& targets = {});
+/// Names the pairs whose bars were left out, and why; nothing if there are none.
+void say_left_out(Page& page, const std::vector<std::string>& names);
 /// FLOPs against parameters of every row that has both, with the tolerance as a box.
 struct MismatchPoint {
   std::string label, series;

@@ -183,8 +183,9 @@ void add_texts(json::Fields& result, Page& page) {
 
 void add_plan(json::Fields& result, Page& page) {
   if (result.has("grid")) return add_planned_grid(result, page);
-  std::vector<json::Fields> plans = {result};
+  std::vector<json::Fields> plans;  // the baseline first: of one colour here and in charts of pairs
   if (auto baseline = result.optional_object("baseline")) plans.push_back(std::move(*baseline));
+  plans.push_back(result);
   page.add(report::Heading{fmt::format("Plan: {} on {}", result.text("arch"), result.text("gpu"))});
   page.add(facts(result));
   page.add(kind_bars(plans, page));

@@ -71,44 +71,70 @@ report::Chart along(std::vector<Member>& members, const std::string& axis, bool 
           std::move(plot), table};
 }
 
+/// A control's own target, which its mismatch is against.
+std::string controls_note(std::vector<Member>& members) {
+  std::vector<std::string> texts;
+  for (Member& m : members)
+    for (const auto& [budget, times] : values_of(m.fields, "target_of_baseline"))
+      texts.push_back(fmt::format("{}: {} against {:.6g} times the baseline's",
+                                  m.fields.text("name"), budget, times));
+  return texts.empty() ? "" : "Not against the baseline itself: " + list_text(texts) + ".";
+}
+
+/// "ok", or the budget that keeps a member from it.
+Cell verdict(json::Fields& member) {
+  if (member.optional_boolean("within_tolerance").value_or(false)) return {"ok", Tone::good};
+  if (!member.has("arch")) return {"impossible", Tone::bad};
+  return {"nearest miss: " + member.optional_text("binding").value_or(""), Tone::bad};
+}
+
+/// What a member is judged by stands before its shape; a series that all share is left out.
 report::Table members_table(std::vector<Member>& members, const std::string& id, bool losses) {
+  const bool several = std::any_of(members.begin(), members.end(), [&](const Member& m) {
+    return m.series != members.front().series;
+  });
   report::Table table;
   table.id = id;
-  table.columns = {{"member", "", Align::left},
-                   {"series", "", Align::left},
-                   {"loop", "", Align::left},
-                   {"span"},
-                   {"visits"}};
-  for (const report::Column& c : shape_columns()) table.columns.push_back(c);
+  table.columns = {{"member", "", Align::left}};
+  if (several) table.columns.push_back({"series", "", Align::left});
+  table.columns.push_back({"loop", "", Align::left});
+  table.columns.push_back({"result", "", Align::left});
   constexpr std::array budgets = {"flops", "params", "kv"};
   for (const char* b : budgets) table.columns.push_back({b, "% off"});
   table.columns.push_back({"largest", "%"});
   if (losses) table.columns.push_back({"printed loss", "nats"});
+  table.columns.push_back({"span"});
+  table.columns.push_back({"visits"});
+  for (const report::Column& c : shape_columns()) table.columns.push_back(c);
+  const std::string* series = nullptr;
   for (Member& m : members) {
     json::Fields& f = m.fields;
-    if (!table.rows.empty() && table.rows.back()[1].text != m.series)
-      table.rules.push_back(table.rows.size());
-    std::vector<Cell> row = {f.text("name"), m.series, f.text("loop"), number_text(f, "span"),
-                             number_text(f, "visits")};
-    if (const auto model = optional_architecture(f, "arch"))
-      add_shape(*model, row);
-    else
-      row.resize(row.size() + shape_columns().size());
+    if (series != nullptr && *series != m.series) table.rules.push_back(table.rows.size());
+    series = &m.series;
+    std::vector<Cell> row = {f.text("name")};
+    if (several) row.emplace_back(m.series);
+    row.emplace_back(f.text("loop"));
+    row.push_back(verdict(f));
     const Values mismatch = values_of(f, "mismatch");
     for (const char* b : budgets) {
       const double value = value_or(mismatch, b, NAN);
       row.emplace_back(value != value ? "" : signed_percent(value));
     }
     const auto largest = f.optional_number("max_mismatch");
-    row.emplace_back(
-        largest ? fixed(*largest * 100, 3) : "none",
-        f.optional_boolean("within_tolerance").value_or(false) ? Tone::good : Tone::bad);
+    row.emplace_back(largest ? fixed(*largest * 100, 3) : "none", row[several ? 3 : 2].tone);
     if (losses) {
       const auto loss = printed_loss(f);
       row.emplace_back(loss ? fmt::format("{:.4f}", *loss) : "");
     }
+    row.emplace_back(number_text(f, "span"));
+    row.emplace_back(number_text(f, "visits"));
+    if (const auto model = optional_architecture(f, "arch"))
+      add_shape(*model, row);
+    else
+      row.resize(row.size() + shape_columns().size());
     table.rows.push_back(std::move(row));
   }
+  table.note = controls_note(members);
   return table;
 }
 
@@ -140,18 +166,16 @@ void add_sweep(json::Fields& result, Page& page) {
                       values_of(members[i].fields, "mismatch"), i});
   page.add(mismatch_plot(page.name("mismatch"), table, points, values_of(result, "tolerance")));
   const cost::Options options = counting(result);
-  bool recounted = true;
-  for (std::size_t i = 0; i < members.size(); ++i)
-    if (auto model = optional_architecture(members[i].fields, "arch"))
-      recounted = add_pair(page, table, i, baselines[members[i].baseline],
-                           {members[i].fields.text("name"), *std::move(model)},
-                           values_of(members[i].fields, "mismatch"), options) &&
-                  recounted;
-  if (!recounted)
-    page.add(
-        report::Paragraph{"Budgets by row are left out where recounting the models does not give "
-                          "the stated mismatch.",
-                          Tone::warn});
+  std::vector<std::string> left_out;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    json::Fields& f = members[i].fields;
+    if (auto model = optional_architecture(f, "arch");
+        model && !add_pair(page, table, i, baselines[members[i].baseline],
+                           {f.text("name"), *std::move(model)}, values_of(f, "mismatch"), options,
+                           values_of(f, "target_of_baseline")))
+      left_out.push_back(f.text("name"));
+  }
+  say_left_out(page, left_out);
 }
 
 }  // namespace isoloop::cli

@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pair_folder.h"
+#include "cli/sweep_view.h"
 #include "cli/views.h"
 #include "isoloop/grid.h"
 #include "isoloop/space.h"
@@ -21,8 +22,6 @@ namespace isoloop::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using report::Align;
-using report::Cell;
 using report::Tone;
 
 struct Flags {
@@ -30,13 +29,6 @@ struct Flags {
   CountFlags count;
   MatchFlags match;
   bool controls = false;
-};
-
-/// One baseline with its members.
-struct Swept {
-  std::string sparsity;  // named sweeps only
-  std::vector<space::Member> members;
-  const arch::Architecture& baseline() const { return members.front().request.baseline; }
 };
 
 /// "0:12:2", "0:12" or "1,2,4".
@@ -80,15 +72,32 @@ solve::MatchRequest grid_request(const std::string& baseline) {
   throw internal_error("a named sweep without its baseline");
 }
 
+/// A sweep sets depth and loop of every member, and loops whole blocks: nothing else may move them.
+void check_axes_free(const solve::MatchRequest& request) {
+  using U = solve::Unknown;
+  for (const U axis : {U::depth, U::loop_span, U::loop_visits, U::loop_start})
+    if (const bool fixed = request.fixed.contains(axis); fixed || request.freed.contains(axis))
+      throw usage_error(fmt::format("{} is an axis of the sweep", solve::name(axis)),
+                        fixed ? "--fix" : "--free",
+                        fmt::format("name its values: --{}", solve::name(axis)));
+  const std::int64_t depth = arch::depth(request.baseline);
+  if (arch::parse_loop(request.loop, depth, "--loop").order == arch::Order::layer)
+    throw usage_error("a sweep repeats blocks of layers, not layer by layer", "--loop",
+                      "isoloop match takes this loop");
+}
+
 std::vector<Swept> named(const Flags& flags) {
-  if (!flags.spans.empty() || !flags.visits.empty() || !flags.depths.empty() || !flags.starts.empty())
-    throw usage_error(fmt::format("'{}' has its own shapes", flags.what), "--span, --visits, --depth, --start",
+  if (!flags.spans.empty() || !flags.visits.empty() || !flags.depths.empty() ||
+      !flags.starts.empty())
+    throw usage_error(fmt::format("'{}' has its own shapes", flags.what),
+                      "--span, --visits, --depth, --start",
                       "give a baseline instead to choose shapes");
   const space::NamedSweep sweep = space::load_sweep(flags.what, "sweep");
   std::vector<Swept> result;
   for (const space::Series& series : sweep.series) {
     solve::MatchRequest request = grid_request(series.baseline);
     flags.match.apply(request);
+    check_axes_free(request);
     request.options = flags.count.over(request.options);
     Swept swept{series.sparsity, {}};
     for (const auto& [shape, published] : series.members)
@@ -105,8 +114,12 @@ std::vector<Swept> crossed(const Flags& flags, const Context& context) {
   if (request.options.context == 0) request.options.context = request.baseline.context;
   request.alignment = solve::parse_alignment("loose", "--align");
   flags.match.apply(request);
-  space::Axes axes{axis(flags.depths, "--depth"), axis(flags.spans, "--span"),
-                   axis(flags.visits, "--visits"), {}, flags.starts == "all"};
+  check_axes_free(request);
+  space::Axes axes{axis(flags.depths, "--depth"),
+                   axis(flags.spans, "--span"),
+                   axis(flags.visits, "--visits"),
+                   {},
+                   flags.starts == "all"};
   if (!axes.all_starts) axes.starts = axis(flags.starts, "--start");
   return {{"", space::members(request, axes)}};
 }
@@ -144,100 +157,12 @@ void add_controls(std::vector<Swept>& all) {
         if (std::optional<space::Member> m = space::control(*looped, kind))
           controls.push_back(*std::move(m));
     if (controls.empty())
-      throw usage_error(fmt::format("'{}' has no looped member with experts to control",
-                                    swept.baseline().name),
-                        "--controls", "controls need experts and a budget of params");
+      throw usage_error(
+          fmt::format("'{}' has no looped member with experts to control", swept.baseline().name),
+          "--controls", "controls need experts and a budget of params");
     space::run(controls);
     swept.members.insert(swept.members.end(), controls.begin(), controls.end());
   }
-}
-
-std::string sizes(const solve::MatchAnswer& a) {
-  const arch::Segment& s = a.architecture.segments.front();
-  const std::string heads = s.attention.kind == arch::AttentionKind::gqa
-                                ? fmt::format("{} × {} ({} kv)", s.attention.heads, s.attention.head_size,
-                                              s.attention.kv_heads)
-                                : fmt::format("{} (latent {})", s.attention.heads, s.attention.kv_rank);
-  return heads;
-}
-
-/// The name, with what a control asks beyond the baseline.
-std::string shown_name(const space::Member& m) {
-  std::string text = m.name();
-  for (const solve::BudgetTolerance& b : m.request.budgets)
-    if (b.of_baseline != Ratio(1))
-      text += fmt::format(" ({} x {})", cost::name(b.budget).name, b.of_baseline.str());
-  return text;
-}
-
-report::Table members_table(const Swept& swept) {
-  const bool published = swept.members.front().published.has_value();
-  report::Table table;
-  table.title = fmt::format("{}{}", swept.baseline().name,
-                            swept.sparsity.empty() ? "" : ", S = " + swept.sparsity);
-  table.columns = {{"member", "", Align::left}, {"loop", "", Align::left}, {"depth"}, {"executed"},
-                   {"hidden"}, {"heads", "", Align::left}, {"experts"}, {"expert size"}, {"top k"}};
-  for (const solve::BudgetTolerance& b : swept.members.front().request.budgets)
-    table.columns.push_back({std::string(cost::name(b.budget).name)});
-  table.columns.push_back({"", "", Align::left});
-  if (published)
-    for (const char* title : {"paper: loss", "core", "completion"}) table.columns.push_back({title});
-  for (const space::Member& m : swept.members) {
-    std::vector<Cell> row = {shown_name(m), m.shape.span == 0 ? "none" : m.request.loop,
-                             std::to_string(m.shape.depth),
-                             std::to_string(m.shape.depth + (m.shape.visits - 1) * m.shape.span)};
-    if (const solve::MatchAnswer* a = m.best()) {
-      const auto moe = std::find_if(a->architecture.segments.begin(), a->architecture.segments.end(),
-                                    [](const arch::Segment& s) { return s.ffn.moe; });
-      const bool has = moe != a->architecture.segments.end();
-      row.insert(row.end(), {std::to_string(a->architecture.hidden), sizes(*a),
-                             has ? std::to_string(moe->ffn.experts) : "",
-                             std::to_string(has ? moe->ffn.expert_size : a->architecture.segments.front().ffn.size),
-                             has ? std::to_string(moe->ffn.top_k) : ""});
-      for (std::size_t i = 0; i < a->mismatch.size(); ++i)
-        row.push_back({percent(a->mismatch[i], 3),
-                       abs(a->mismatch[i]) <= m.request.budgets[i].tolerance ? Tone::plain : Tone::bad});
-      row.push_back(m.within() ? Cell("ok", Tone::good) : Cell("nearest miss: " + m.result.binding, Tone::bad));
-    } else {
-      row.resize(table.columns.size() - (published ? 4 : 1));
-      row.push_back({"impossible", Tone::bad});
-    }
-    if (published && !m.published)
-      row.insert(row.end(), 3, "");
-    else if (published)
-      row.insert(row.end(), {m.published->val_loss, m.published->core + " ± " + m.published->core_error,
-                             m.published->completion_loss});
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-Json member_json(const space::Member& m) {
-  Json j;
-  j["name"] = m.name();
-  j["depth"] = m.shape.depth;
-  j["span"] = m.shape.span;
-  j["visits"] = m.shape.visits;
-  j["loop"] = m.shape.span == 0 ? "none" : m.request.loop;
-  if (m.control) j["control"] = std::string(space::name(*m.control));
-  for (const solve::BudgetTolerance& b : m.request.budgets)
-    if (b.of_baseline != Ratio(1))
-      j["target_of_baseline"][std::string(cost::name(b.budget).name)] = fraction(b.of_baseline);
-  j["within_tolerance"] = m.within();
-  j["optimal"] = true;
-  j["space"] = certificate_json(m.result.certificate);
-  if (const solve::MatchAnswer* a = m.best()) {
-    j["arch"] = arch_json(a->architecture);
-    for (std::size_t i = 0; i < a->mismatch.size(); ++i)
-      j["mismatch"][std::string(cost::name(m.request.budgets[i].budget).name)] = fraction(a->mismatch[i]);
-    j["max_mismatch"] = fraction(a->largest);
-  }
-  if (!m.within()) j["binding"] = m.result.binding;
-  if (m.published)
-    j["published"] = {{"val_loss", m.published->val_loss}, {"dclm_core", m.published->core},
-                      {"dclm_core_se", m.published->core_error},
-                      {"dclm_completion", m.published->completion_loss}};
-  return j;
 }
 
 /// The budgets a pair keeps: a control's own target is not the baseline's.
@@ -250,11 +175,13 @@ std::vector<solve::BudgetTolerance> kept_equal(const space::Member& m) {
 }
 
 /// Configs, pairs.json, and one line per run for a launcher.
-std::map<std::string, std::string> files(const std::vector<Swept>& all, const std::string& markdown) {
+std::map<std::string, std::string> files(const std::vector<Swept>& all,
+                                         const std::string& markdown) {
   PairFolder folder(all.front().members.front().request.options,
                     all.front().members.front().request.budgets);
   std::string runs;
-  const auto add = [&](const std::string& name, const arch::Architecture& model, const Json& extra) {
+  const auto add = [&](const std::string& name, const arch::Architecture& model,
+                       const Json& extra) {
     const std::string file = folder.add(fmt::format("configs/{}.json", name), model);
     Json line = {{"name", name}, {"config", file}};
     line.update(extra);
@@ -268,7 +195,9 @@ std::map<std::string, std::string> files(const std::vector<Swept>& all, const st
       if (m.within()) {
         const std::string name = fmt::format("{}-{}", base, m.name());
         const std::string file = add(name, m.best()->architecture,
-                                     {{"role", m.control ? "control" : "member"}, {"depth", m.shape.depth}, {"span", m.shape.span},
+                                     {{"role", m.control ? "control" : "member"},
+                                      {"depth", m.shape.depth},
+                                      {"span", m.shape.span},
                                       {"visits", m.shape.visits}});
         folder.pair(name, baseline, file, kept_equal(m));
       }
@@ -278,27 +207,26 @@ std::map<std::string, std::string> files(const std::vector<Swept>& all, const st
   return folder.files();
 }
 
-std::string summary(const std::vector<Swept>& all) {
-  std::size_t within = 0, members = 0;
-  for (const Swept& swept : all)
-    for (const space::Member& m : swept.members) {
-      ++members;
-      within += m.within() ? 1 : 0;
-    }
-  return fmt::format("{} of {} members within tolerance ({}).", within, members,
-                     tolerance_text(all.front().members.front().request.budgets));
+bool any_within(const std::vector<Swept>& all) {
+  return std::any_of(all.begin(), all.end(), [](const Swept& swept) {
+    return std::any_of(swept.members.begin(), swept.members.end(),
+                       [](const space::Member& m) { return m.within(); });
+  });
 }
 
 }  // namespace
 
 Action declare_sweep(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("BASELINE", flags->what, "Model, or a published sweep: isoloop list sweeps")->required();
+  app.add_option("BASELINE", flags->what, "Model, or a published sweep: isoloop list sweeps")
+      ->required();
   app.add_option("--span", flags->spans, "Spans, e.g. 0:12:2 or 2,6")->type_name("LIST");
   app.add_option("--visits", flags->visits, "Visits, e.g. 1:4")->type_name("LIST");
   app.add_option("--depth", flags->depths, "Physical depths, e.g. 8,10,12")->type_name("LIST");
-  app.add_option("--start", flags->starts, "First looped layers, or all (default: centred)")->type_name("LIST|all");
-  app.add_option("-o,--directory", flags->directory, "Write configs, pairs.json and runs.jsonl into this new folder")
+  app.add_option("--start", flags->starts, "First looped layers, or all (default: centred)")
+      ->type_name("LIST|all");
+  app.add_option("-o,--directory", flags->directory,
+                 "Write configs, pairs.json and runs.jsonl into this new folder")
       ->type_name("DIR");
   app.add_flag("--controls", flags->controls,
                "Add unlooped members: as many experts, finer; as many parameters, unshared");
@@ -312,35 +240,37 @@ Action declare_sweep(CLI::App& app) {
     auto& blocks = answer.document.blocks;
     blocks.emplace_back(report::Heading{"Sweep: " + flags->what});
     for (const Swept& swept : all) blocks.emplace_back(members_table(swept));
-    blocks.emplace_back(report::Paragraph{summary(all), Tone::strong});
+    const bool written = !flags->directory.empty();
+    for (report::Paragraph& remark : sweep_remarks(all, written))
+      blocks.emplace_back(std::move(remark));
     const solve::MatchRequest& r = all.front().members.front().request;
-    blocks.emplace_back(report::Paragraph{fmt::format("Every member is matched to its baseline under convention '{}', alignment {} ({}), and "
-                                          "proven optimal.", r.options.convention.name, r.alignment.name,
-                                          solve::alignment_text(r.alignment))});
+    blocks.emplace_back(report::Paragraph{fmt::format(
+        "Every member is matched to its baseline under convention '{}', alignment {} ({}), and "
+        "proven optimal.",
+        r.options.convention.name, r.alignment.name, solve::alignment_text(r.alignment))});
     if (is_named(flags->what))
-      blocks.emplace_back(report::Paragraph{"Losses: " + space::load_sweep(flags->what, "sweep").source + "."});
+      blocks.emplace_back(
+          report::Paragraph{"Losses: " + space::load_sweep(flags->what, "sweep").source + "."});
     Json j;
     j["schema"] = "isoloop/sweep/v1";
     j["name"] = flags->what;
     add_counting(j, r.options);
     for (const solve::BudgetTolerance& b : r.budgets)
       j["tolerance"][std::string(cost::name(b.budget).name)] = fraction(b.tolerance);
-    for (const Swept& swept : all) {
-      Json s;
-      s["baseline"] = arch_json(swept.baseline());
-      if (!swept.sparsity.empty()) s["sparsity"] = swept.sparsity;
-      for (const space::Member& m : swept.members) s["members"].push_back(member_json(m));
-      j["series"].push_back(std::move(s));
-    }
+    for (const Swept& swept : all) j["series"].push_back(series_json(swept));
+    if (written) j["not_written"] = missing_json(all);
     answer.json = json::pretty(j);
-    if (!flags->directory.empty())
-      write_folder(flags->directory, files(all, report::write(answer.document, report::Format::markdown)),
+    if (written)
+      write_folder(flags->directory,
+                   files(all, report::write(answer.document, report::Format::markdown)),
                    context.common.force);
-    blocks.emplace_back(report::Paragraph{
-        flags->directory.empty()
-            ? fmt::format("Next: isoloop sweep {} -o DIR writes configs, pairs.json and runs.jsonl.", flags->what)
-            : fmt::format("Next: isoloop check {}/pairs.json", flags->directory),
-        Tone::dim});
+    std::string next = fmt::format("Next: isoloop check {}/pairs.json", flags->directory);
+    if (!written)
+      next = fmt::format("Next: isoloop sweep {} -o DIR writes configs, pairs.json and runs.jsonl.",
+                         flags->what);
+    else if (!any_within(all))
+      next = fmt::format("No pair to check: {} holds the baseline alone.", flags->directory);
+    blocks.emplace_back(report::Paragraph{next, Tone::dim});
     return answer;
   };
 }

@@ -53,8 +53,7 @@ Emitted write_package(const arch::Architecture& model, const Target& target) {
     if (file.path.starts_with(folder))
       result.files.emplace(file.path.substr(folder.size()), file.text);
   result.notes.push_back(
-      "No native class builds this architecture: the directory is a package of its own, to be "
-      "loaded with trust_remote_code=True.");
+      "The directory is a package of its own, to be loaded with trust_remote_code=True.");
   return result;
 }
 

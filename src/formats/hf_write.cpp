@@ -27,22 +27,25 @@ Emitted native(const Native& entry, const nlohmann::ordered_json& config) {
   return result;
 }
 
-}  // namespace
-
-Emitted emit_hf(const arch::Architecture& model, const Target& target, const Sharding&) {
-  Emitted result;
-  for (const Native& entry : natives())
-    if (const auto config = write_native(entry, model)) {
-      result = native(entry, *config);
-      break;
-    }
-  if (result.files.empty()) result = write_package(model, target);
+Emitted with_script(Emitted result) {
   for (const DataFile& file : data_files())
     if (file.path.starts_with(script_folder))
       result.files.emplace(file.path.substr(script_folder.size()), file.text);
   result.train = "torchrun --standalone --nproc-per-node \"${GPUS_PER_NODE:-8}\" train.py --tokens "
                  "\"${TOKENS:-tokens.bin}\"";
   return result;
+}
+
+}  // namespace
+
+Emitted emit_hf(const arch::Architecture& model, const Target& target, const Sharding&) {
+  for (const Native& entry : natives())
+    if (const auto config = write_native(entry, model)) return with_script(native(entry, *config));
+  return with_script(write_package(model, target));
+}
+
+Emitted emit_hf_package(const arch::Architecture& model, const Target& target, const Sharding&) {
+  return with_script(write_package(model, target));
 }
 
 }  // namespace isoloop::formats

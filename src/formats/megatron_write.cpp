@@ -221,9 +221,9 @@ std::string shell_array(std::string_view name, const Arguments& args) {
 }
 
 constexpr std::string_view script_head = R"(#!/usr/bin/env bash
-# Trains {0} with Megatron-LM. Set DATA (prefix of a preprocessed dataset),
-# TOKENIZER (a Hugging Face tokenizer) and CHECKPOINTS; more arguments may follow on the command
-# line.
+# Trains {0} with Megatron-LM. Set MEGATRON (a checkout), DATA (prefix of a preprocessed
+# dataset) and TOKENIZER (a Hugging Face tokenizer); CHECKPOINTS (a folder, default checkpoints) and
+# TRAIN_ITERS may be set. More arguments may follow on the command line.
 set -euo pipefail
 : "${{MEGATRON:?path of a Megatron-LM checkout}}" "${{DATA:?}}" "${{TOKENIZER:?}}"
 )";

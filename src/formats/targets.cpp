@@ -205,16 +205,30 @@ std::string slug(std::string_view name) {
   return result.empty() ? "model" : result;
 }
 
-Emitted emit(const arch::Architecture& model, const Target& target, const Sharding& sharding) {
+namespace {
+
+void check_emitted(const arch::Architecture& model, const Target& target) {
   arch::validate(model);
   if (model.vocab == 0)
     throw input_error("is not stated, and a model that trains needs an embedding", "vocab_size",
                       "add --vocab N, or vocab_size to the file");
   refuse_unsaid(model, target);
+}
+
+}  // namespace
+
+Emitted emit(const arch::Architecture& model, const Target& target, const Sharding& sharding) {
+  check_emitted(model, target);
   const auto* entry = std::find_if(writers.begin(), writers.end(),
                                    [&](const Entry& e) { return e.name == target.name; });
   if (entry == writers.end()) throw internal_error("a target has no writer");
   return entry->write(model, target, sharding);
+}
+
+Emitted emit_package(const arch::Architecture& model) {
+  const Target& target = find_target("hf", "");
+  check_emitted(model, target);
+  return emit_hf_package(model, target, {});
 }
 
 }  // namespace isoloop::formats

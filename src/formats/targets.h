@@ -36,6 +36,7 @@ bool needs_looped_layers(const arch::Architecture& model);
 
 // One writer per target, in the file of its name.
 Emitted emit_hf(const arch::Architecture&, const Target&, const Sharding&);
+Emitted emit_hf_package(const arch::Architecture&, const Target&, const Sharding&);
 Emitted emit_megatron(const arch::Architecture&, const Target&, const Sharding&);
 Emitted emit_torchtitan(const arch::Architecture&, const Target&, const Sharding&);
 Emitted emit_maxtext(const arch::Architecture&, const Target&, const Sharding&);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "solve/remedies.h"
 #include "solve/statement.h"
@@ -167,6 +168,23 @@ void find_nearest(const MatchRequest& request, Statement& statement, MatchResult
   }
 }
 
+/// The values of depth and loop among the candidates; a start is one of a loop.
+void add_loop_domains(const Statement& statement, MatchResult& result) {
+  std::set<std::int64_t> depth, span, visits, start;
+  for (const ShapeClass& shapes : statement.shapes)
+    for (const Shape& shape : shapes.shapes) {
+      depth.insert(shape.depth);
+      span.insert(shape.loop.span);
+      visits.insert(shape.loop.visits);
+      if (shape.loop.span > 0) start.insert(shape.loop.first);
+    }
+  for (const auto& [unknown, values] :
+       {std::pair{Unknown::depth, &depth}, std::pair{Unknown::loop_span, &span},
+        std::pair{Unknown::loop_visits, &visits}, std::pair{Unknown::loop_start, &start}})
+    if (!values->empty())
+      result.domains.emplace_back(name(unknown), std::vector(values->begin(), values->end()));
+}
+
 /// The question, checked and stated; no answers yet.
 Stated state_question(const MatchRequest& given) {
   MatchRequest request = given;
@@ -180,6 +198,7 @@ Stated state_question(const MatchRequest& given) {
   result.assumptions = statement.assumptions;
   for (const Variable& v : statement.problem.variables)
     result.domains.emplace_back(v.name, v.domain);
+  add_loop_domains(statement, result);
   return {std::move(request), std::move(statement), std::move(result)};
 }
 

@@ -33,6 +33,23 @@ bool given(const MatchRequest& request, Unknown unknown) {
   return request.fixed.contains(unknown) || request.freed.contains(unknown);
 }
 
+/// Whether the request asks for a loop by its visits: fixed to 2 or more, or freed from 2 up.
+/// Having no loop is then a candidate only by `span` fixed or freed to 0 alone, or a loop of none.
+bool asks_for_loop(const MatchRequest& request, const arch::Loop& usual) {
+  if (const auto span = request.fixed.find(Unknown::loop_span); span != request.fixed.end()) {
+    if (span->second == 0) return false;
+  } else if (const auto freed = request.freed.find(Unknown::loop_span);
+             freed == request.freed.end()) {
+    if (usual.span == 0) return false;
+  } else if (freed->second && freed->second->high == 0) {
+    return false;
+  }
+  if (const auto visits = request.fixed.find(Unknown::loop_visits); visits != request.fixed.end())
+    return visits->second >= 2;
+  const auto visits = request.freed.find(Unknown::loop_visits);
+  return visits != request.freed.end() && visits->second && visits->second->low >= 2;
+}
+
 /// Each shape is written out layer by layer once; more than this takes more than seconds.
 constexpr std::int64_t most_listed_layers = 20'000'000;
 
@@ -47,7 +64,7 @@ void add_shapes_of_span(const MatchRequest& request, std::int64_t depth, std::in
                         const arch::Loop& usual, std::vector<Shape>& shapes) {
   if (span > depth) return;
   if (span == 0) {
-    add_shape({depth, arch::Loop{}}, shapes);
+    if (!asks_for_loop(request, usual)) add_shape({depth, arch::Loop{}}, shapes);
     return;
   }
   const std::int64_t centre = arch::centred_first(depth, span);

@@ -230,6 +230,22 @@ class Checker {
       complain(fmt::format("{} is {}, not {}", name(unknown), value, usual));
   }
 
+  /// Every value that visits may take is 2 or more, and was given by hand.
+  bool visits_ask_for_loop() const {
+    const auto fixed = request_.fixed.find(Unknown::loop_visits);
+    if (fixed != request_.fixed.end()) return fixed->second > 1;
+    const auto freed = request_.freed.find(Unknown::loop_visits);
+    return freed != request_.freed.end() && freed->second && freed->second->low > 1;
+  }
+  /// A span of 0 is the only one asked for.
+  bool may_be_without_loop(const arch::Loop& usual) const {
+    const auto fixed = request_.fixed.find(Unknown::loop_span);
+    if (fixed != request_.fixed.end()) return fixed->second == 0;
+    const auto freed = request_.freed.find(Unknown::loop_span);
+    if (freed != request_.freed.end()) return freed->second && freed->second->high == 0;
+    return usual.span == 0;
+  }
+
   void check_loop() {
     const arch::Architecture& model = answer_.architecture;
     const arch::Loop& loop = answer_.loop;
@@ -245,6 +261,7 @@ class Checker {
       if (usual.span > 0 && usual.visits > 1 && !given(Unknown::loop_span) &&
           !given(Unknown::loop_visits))
         complain("a loop was asked for");
+      if (visits_ask_for_loop() && !may_be_without_loop(usual)) complain("visits ask for a loop");
       return;
     }
     check_loop_unknown(Unknown::loop_span, loop.span, usual.span);

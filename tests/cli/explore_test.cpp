@@ -3,6 +3,7 @@
 // Holds src/cli/explore.cpp, explore_result.cpp, explore_view.cpp and merge.cpp.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -167,6 +168,58 @@ TEST_CASE("wrong options of explore are complained about in full") {
   CHECK(complaint("--resume shard.json --shard 1/2 --context 1024") ==
         "isoloop: shard.json: answers another question: counting differs\n"
         "  hint: resume with the command line it was begun with\n");
+}
+
+TEST_CASE("the ranges of depth and loop are listed, and members at the edge of a range named") {
+  const std::string line = "explore smelt-200m-e192 --free depth=11:12 --fix top-k=8 --free span=0:6:3";
+  const json j = json::parse(run_cli(words(line + " --format json")).out);
+  const json& domains = j["question"]["domains"];
+  CHECK(domains["depth"] == "11–12");
+  CHECK(domains["span"] == "0–6 step 3");
+  CHECK(domains["visits"] == "1–4");
+  CHECK(domains["start"].is_string());
+  bool any = false;
+  for (const json& entry : j["front"]) {
+    std::vector<std::string> edges = entry["at_edge"];
+    CHECK(std::count(edges.begin(), edges.end(), "depth") == 1);  // 11 and 12 both are
+    CHECK(std::count(edges.begin(), edges.end(), "top-k") == 0);  // fixed
+    any = true;
+  }
+  CHECK(any);
+  const std::string text = run_cli(words(line)).out;
+  CHECK(text.find("at the edge of the range: ") != std::string::npos);
+}
+
+TEST_CASE("visits of two or more ask for a loop") {
+  const std::string line = "explore smelt-200m-e192 --fix depth=12 --fix top-k=8 --format json ";
+  for (const char* visits : {"--fix visits=2", "--free visits=2:3"}) {
+    const json j = json::parse(run_cli(words(line + visits)).out);
+    REQUIRE_FALSE(j["front"].empty());
+    for (const json& entry : j["front"]) CHECK(entry["loop"] != "none");
+  }
+  const json plain = json::parse(run_cli(words(line + "--fix visits=2 --fix span=0")).out);
+  REQUIRE_FALSE(plain["front"].empty());
+  for (const json& entry : plain["front"]) CHECK(entry["loop"] == "none");
+}
+
+TEST_CASE("without a GPU the baseline does not win by definition") {
+  const json j = json::parse(run_cli(words("explore smelt-200m-e192 --fix depth=12 --format json")).out);
+  CHECK(j["question"]["measures"][0]["key"] == "mismatch");
+  CHECK(j["question"]["measures"][1]["key"] == "decode-bytes");
+  CHECK(j["question"]["measures"].size() == 2);
+}
+
+TEST_CASE("help says what holds for its own command") {
+  const auto help = [](const std::string& command) { return run_cli({command, "--help"}).out; };
+  const std::string explore = help("explore");
+  CHECK(explore.find("(default: all shapes)") != std::string::npos);
+  for (const char* absent : {"--rank", "--top", "(default middle)"})
+    CHECK_MESSAGE(explore.find(absent) == std::string::npos, absent);
+  CHECK(help("match").find("step-time, loss, ...") != std::string::npos);
+  for (const char* command : {"grid", "sweep"}) {
+    CHECK(help(command).find("step-time") == std::string::npos);
+    CHECK(help(command).find("Number of different answers (default 1)") != std::string::npos);
+  }
 }
 
 TEST_CASE("nothing within tolerance is the answer no") {

@@ -21,13 +21,17 @@ TEST_CASE("every list in every format") {
 }
 
 TEST_CASE("lists fit a terminal; sources are in the other formats") {
-  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "targets"}) {
+  for (const char* what : {"models", "grids", "conventions", "alignments", "budgets", "unknowns", "targets"}) {
     std::istringstream lines(run_cli({"list", what}).out);
     for (std::string line; std::getline(lines, line);) {
       CAPTURE(line);
       CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }) <= 140);
     }
   }
+  const std::string dimensions = run_cli({"list", "unknowns"}).out;
+  CHECK(dimensions.starts_with("Dimensions: the keys of --fix and --free\n"));
+  CHECK(dimensions.find("loop_span") == dimensions.npos);  // the keys as they are typed
+  CHECK(dimensions.find("experts chosen per token") != dimensions.npos);
   CHECK(run_cli({"list", "models", "--format", "csv"}).out.starts_with("name,kind,title,source\r\n"));
 }
 

@@ -3,6 +3,8 @@
 // Source: the losses printed in arXiv 2609.01343; the files must pass isoloop check.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -14,11 +16,17 @@ namespace {
 using namespace isoloop::test;
 using nlohmann::json;
 
+/// Paragraphs are broken at a width.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 TEST_CASE("the paper's span sweep shows its losses beside the matches") {
   const auto ran = run_cli({"sweep", "paper-span"});
   CHECK(ran.code() == 0);
   CHECK(ran.err == "");
-  for (const char* text : {"smelt-200m-e64, S = 0.85", "smelt-200m-e192, S = 0.95", "4-9x2",
+  for (const char* text : {"smelt-200m-e64, S = 0.85", "smelt-200m-e192, S = 0.95", "3+6x2+3",
                            "1.9257", "27.57 ± 0.13", "14 of 14 members within tolerance"})
     CHECK(ran.out.find(text) != ran.out.npos);
 }
@@ -48,7 +56,8 @@ TEST_CASE("a sweep writes configs, a manifest that checks, and one line a run") 
                                           "smelt-200m-e64-d12-s6x2"});
 }
 
-TEST_CASE("controls are members of their own: checked on the budgets they share with the baseline") {
+TEST_CASE(
+    "controls are members of their own: checked on the budgets they share with the baseline") {
   const TempFolder folder;
   const auto ran = run_cli({"sweep", "smelt-200m-e64", "--span", "2,6", "--convention", "smelt",
                             "--align", "paper", "--tol", "flops=2%,params=2%", "--controls", "-o",
@@ -76,6 +85,46 @@ TEST_CASE("members that cannot be matched stay in the table") {
   CHECK(ran.out.find("0 of 1 members within tolerance") != ran.out.npos);
 }
 
+TEST_CASE("members that miss are named, counted, and not among the files") {
+  const TempFolder folder;
+  const std::vector<std::string> asked = {"sweep", "smelt-200m-e192", "--span", "4,8", "--visits",
+                                          "2,3",   "--controls"};
+  auto writing = asked;
+  writing.insert(writing.end(), {"-o", folder / "s"});
+  const auto text = run_cli(writing);
+  CHECK(text.code() == 0);
+  const std::string out = one_line(text.out);
+  CHECK(out.find("3 members are outside tolerance and not written: d12-s4x3, d12-s8x2, d12-s8x3. "
+                 "--tol kv=4.2% admits the nearest misses shown; --free KEY, e.g. --free top-k, "
+                 "searches a larger space.") != out.npos);
+  CHECK(
+      out.find("Their mismatch is relative to the baseline's budgets; params of control-params to "
+               "the baseline's times the factor shown.") != out.npos);
+  CHECK(folder.read("s/README.md").find("d12-s8x3") != std::string::npos);
+  CHECK(folder.read("s/runs.jsonl").find("d12-s8x3") == std::string::npos);
+  writing.insert(writing.end(), {"--force", "--format", "json"});
+  const json result = json::parse(run_cli(writing).out);
+  REQUIRE(result["not_written"].size() == 3);
+  CHECK(result["not_written"][0] ==
+        json{{"baseline", "smelt-200m-e192"}, {"name", "d12-s4x3"}, {"binding", "kv"}});
+  CHECK(result["series"][0]["members"][0]["loop"] == "4+4x2+4");
+  CHECK(result["series"][0]["members"].back().contains("mismatch_relative_to"));
+  // The hint holds.
+  auto wider = asked;
+  wider.insert(wider.end(), {"--tol", "kv=4.2%", "--format", "json"});
+  const json all = json::parse(run_cli(wider).out);
+  CHECK(!all.contains("not_written"));
+  for (const json& member : all["series"][0]["members"]) CHECK(member["within_tolerance"] == true);
+}
+
+TEST_CASE("a folder without a pair offers nothing to check") {
+  const TempFolder folder;
+  const auto ran = run_cli(
+      {"sweep", "smelt-200m-e64", "--span", "6", "--align", "tensor-core", "-o", folder / "s"});
+  CHECK(ran.out.find("No pair to check: ") != ran.out.npos);
+  CHECK(!std::filesystem::exists(folder / "s/pairs.json"));
+}
+
 TEST_CASE("a sweep refuses axes that mean nothing") {
   CHECK(run_cli({"sweep", "paper-span", "--span", "2"}).err ==
         "isoloop: --span, --visits, --depth, --start: 'paper-span' has its own shapes\n"
@@ -86,6 +135,13 @@ TEST_CASE("a sweep refuses axes that mean nothing") {
   CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "8:2"}).err ==
         "isoloop: --span: '8:2' is not a range\n  hint: write low:high or low:high:step, e.g. "
         "0:12:2\n");
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--free", "span"}).err ==
+        "isoloop: --free: span is an axis of the sweep\n  hint: name its values: --span\n");
+  CHECK(run_cli({"sweep", "paper-span", "--fix", "depth=12"}).err ==
+        "isoloop: --fix: depth is an axis of the sweep\n  hint: name its values: --depth\n");
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--loop", "each x2"}).err ==
+        "isoloop: --loop: a sweep repeats blocks of layers, not layer by layer\n"
+        "  hint: isoloop match takes this loop\n");
   CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "13"}).code() == 2);
   CHECK(run_cli({"sweep", "paper-spam"}).code() == 2);
 }

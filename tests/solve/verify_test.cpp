@@ -205,6 +205,27 @@ TEST_CASE("verify rejects an answer whose loop is not the reported one") {
   CHECK(!accepted(s));
 }
 
+TEST_CASE("verify wants a loop where visits of two or more were asked for") {
+  Solved s = usual();
+  MatchRequest request = s.request;
+  request.loop = "none";
+  s = solved(request);
+  s.request.loop = "middle";
+  s.request.freed[Unknown::loop_span] = Range{0, 6, 1};
+  s.request.freed[Unknown::loop_visits] = Range{1, 3, 1};
+  CHECK(verify(s.request, s.answer).empty());
+  s.request.freed[Unknown::loop_visits] = Range{2, 3, 1};
+  CHECK(verify(s.request, s.answer) == std::vector<std::string>{"visits ask for a loop"});
+  s.request.freed[Unknown::loop_span] = Range{0, 0, 1};
+  CHECK(verify(s.request, s.answer).empty());
+  s.request.freed.erase(Unknown::loop_visits);
+  s.request.freed.erase(Unknown::loop_span);
+  s.request.fixed[Unknown::loop_visits] = 2;
+  CHECK(verify(s.request, s.answer) == std::vector<std::string>{"visits ask for a loop"});
+  s.request.fixed[Unknown::loop_span] = 0;
+  CHECK(verify(s.request, s.answer).empty());
+}
+
 TEST_CASE("verify names the rule that a truthfully reported answer breaks") {
   const Solved good = usual();
   using A = MatchAnswer;

@@ -159,7 +159,7 @@ class Enumerator {
       const arch::Architecture deep = arch::with_depth(plain_, depth);
       const arch::Loop usual = arch::parse_loop(r_.loop, depth, "test");
       for (const std::int64_t span : listed(r_, Unknown::loop_span, usual.span))
-        if (span <= depth) loops(deep, depth, span, usual);
+        if (span <= depth && (span > 0 || !wants_loop(usual))) loops(deep, depth, span, usual);
     }
     std::stable_sort(found_.begin(), found_.end(),
                      [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
@@ -167,6 +167,14 @@ class Enumerator {
   }
 
  private:
+  /// Only visits of 2 or more were given, and spans other than 0.
+  bool wants_loop(const arch::Loop& usual) const {
+    const auto visits = listed(r_, Unknown::loop_visits, 1);
+    const auto spans = listed(r_, Unknown::loop_span, usual.span);
+    return *std::min_element(visits.begin(), visits.end()) > 1 &&
+           *std::max_element(spans.begin(), spans.end()) > 0;
+  }
+
   void loops(const arch::Architecture& deep, std::int64_t depth, std::int64_t span,
              const arch::Loop& usual) {
     const bool moved =

@@ -1,7 +1,7 @@
 """Trains the model of this directory on a file of token ids, from scratch.
 
 Plain PyTorch and transformers: data parallel under torchrun, bf16 autocast, AdamW, a WSD schedule
-(warm-up, constant, cosine decay at the end). Tokens are one long array of little-endian unsigned
+(warm-up, constant, cosine decay at the end). "loss" in its log is the cross entropy in nats per token. Tokens are one long array of little-endian unsigned
 integers, 16 bits wide for vocabularies below 65,536 and 32 bits wide above.
 
     torchrun --standalone --nproc-per-node 8 train.py --tokens tokens.bin
@@ -89,19 +89,23 @@ def main():
     for step in range(a.steps):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, a)
-        total = 0.0
+        entropy = balancing = 0.0
         for _ in range(a.accumulate):
             rows = next(data)
             with torch.autocast(device.type, dtype=torch.bfloat16):
-                loss = step_model(input_ids=rows, labels=rows).loss / a.accumulate
-            loss.backward()
-            total += loss.item()
+                output = step_model(input_ids=rows, labels=rows)
+            (output.loss / a.accumulate).backward()
+            # What models are compared by is the cross entropy alone.
+            aux = getattr(output, "aux_loss", None)
+            extra = 0.0 if aux is None else config.router_aux_loss_coef * aux.item()
+            entropy += (output.loss.item() - extra) / a.accumulate
+            balancing += extra / a.accumulate
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         if rank == 0 and (step % 10 == 0 or step + 1 == a.steps):
-            print(json.dumps({"step": step, "loss": round(total, 4), "seconds": round(time.time() - started, 1)}),
-                  flush=True)
+            print(json.dumps({"step": step, "loss": round(entropy, 4), "balancing_loss": round(balancing, 6),
+                              "seconds": round(time.time() - started, 1)}), flush=True)
     if rank == 0:
         model.save_pretrained(a.out)
     if world > 1:
