@@ -11,6 +11,7 @@
 #include "cli/emit_many.h"
 #include "cli/emit_run.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/views.h"
 
@@ -21,8 +22,20 @@ using Json = nlohmann::ordered_json;
 
 struct Flags {
   std::string model, target, directory, loop;
+  std::string vocab_text, context_text, tp, ep, pp;  // as given; "" = not given
   std::int64_t vocab = 0, context = 0;
   formats::Sharding sharding;
+
+  void read() {
+    const auto into = [](const std::string& text, const char* option, std::int64_t& value) {
+      if (!text.empty()) value = positive(text, option, fmt::format("write e.g. {} 8", option));
+    };
+    into(vocab_text, "--vocab", vocab);
+    into(context_text, "--context", context);
+    into(tp, "--tp", sharding.tp);
+    into(ep, "--ep", sharding.ep);
+    into(pp, "--pp", sharding.pp);
+  }
 };
 
 arch::Architecture prepared(arch::Architecture model, const Flags& flags) {
@@ -160,18 +173,17 @@ Action declare_emit(CLI::App& app) {
   app.add_option("-o,--directory", flags->directory, "Write into this new folder")
       ->required()
       ->type_name("DIR");
-  app.add_option("--vocab", flags->vocab, "Vocabulary size, where the architecture states none")
-      ->check(CLI::Range(std::int64_t{1}, arch::max_dimension).description(""))
+  app.add_option("--vocab", flags->vocab_text, "Vocabulary size, where the architecture states none")
       ->type_name("N");
-  app.add_option("--context", flags->context, "Training sequence length (default: the file's)")
-      ->check(CLI::Range(std::int64_t{1}, arch::max_dimension).description(""))
+  app.add_option("--context", flags->context_text, "Training sequence length (default: the file's)")
       ->type_name("N");
   app.add_option("--loop", flags->loop, "Loop its layers first, e.g. middle or 3+6x2+3")
       ->type_name("LOOP");
-  app.add_option("--tp", flags->sharding.tp, "Tensor-parallel ranks")->type_name("N");
-  app.add_option("--ep", flags->sharding.ep, "Expert-parallel ranks")->type_name("N");
-  app.add_option("--pp", flags->sharding.pp, "Pipeline-parallel ranks")->type_name("N");
+  app.add_option("--tp", flags->tp, "Tensor-parallel ranks")->type_name("N");
+  app.add_option("--ep", flags->ep, "Expert-parallel ranks")->type_name("N");
+  app.add_option("--pp", flags->pp, "Pipeline-parallel ranks")->type_name("N");
   return [flags](Context& context) {
+    flags->read();
     const formats::Target& target = formats::find_target(flags->target, "--to");
     const bool many = names_many(flags->model, context);
     std::vector<Run> runs;

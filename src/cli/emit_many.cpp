@@ -180,8 +180,9 @@ void compare(Run& run, const Run& baseline, const Context& context) {
     const Ratio target = budget_of(baseline, kept.budget);
     run.mismatch.push_back((budget_of(run, kept.budget) - target) / target);
     if (abs(run.mismatch.back()) > kept.tolerance)
-      left.push_back(fmt::format("{} {} (tolerance {})", cost::name(kept.budget).name,
-                                 percent(run.mismatch.back(), 2), percent(kept.tolerance, 2)));
+      left.push_back(fmt::format("{} {} (tolerance {:.4g} %)", cost::name(kept.budget).name,
+                                 percent(run.mismatch.back(), 2),
+                                 (Ratio(100) * kept.tolerance).to_double()));
   }
   if (!left.empty())
     context.warn(fmt::format("{} is no longer equal to its baseline: {}; state vocab_size in the "

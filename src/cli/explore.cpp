@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -32,10 +33,19 @@ bool has_experts(const arch::Architecture& model) {
                      [](const arch::Segment& s) { return s.ffn.moe; });
 }
 
+/// The largest depth any candidate has, so that a span may be the whole stack of each.
+std::int64_t deepest_asked(const solve::MatchRequest& r) {
+  const auto fixed = r.fixed.find(solve::Unknown::depth);
+  if (fixed != r.fixed.end()) return fixed->second;
+  const auto freed = r.freed.find(solve::Unknown::depth);
+  if (freed != r.freed.end() && freed->second) return freed->second->high;
+  return 2 * arch::depth(r.baseline);
+}
+
 /// Everything is free that was not fixed: depth and top-k, and the loop unless --loop says it.
 void free_everything(const Flags& flags, solve::MatchRequest& r) {
   using solve::Unknown;
-  const std::int64_t deepest = 2 * arch::depth(r.baseline);
+  const std::int64_t deepest = deepest_asked(r);
   std::vector<std::pair<Unknown, std::optional<solve::Range>>> wanted = {
       {Unknown::depth, std::nullopt}};
   if (has_experts(r.baseline)) wanted.push_back({Unknown::top_k, std::nullopt});
@@ -86,7 +96,7 @@ space::Exploration::State resumed(const Flags& flags, const space::Exploration& 
                                   const std::optional<std::pair<std::size_t, std::size_t>>& shard,
                                   const Context& context) {
   if (flags.resume.empty()) return exploration.start();
-  ExploreResult before = read_explore(read_text(flags.resume, context), flags.resume);
+  ExploreResult before = read_explore(read_result(flags.resume, context), flags.resume);
   const std::string differs = difference(before.question, question_json(exploration));
   if (!differs.empty())
     throw usage_error(fmt::format("answers another question: {} differs", differs), flags.resume,
@@ -96,6 +106,18 @@ space::Exploration::State resumed(const Flags& flags, const space::Exploration& 
                                    : std::string("is of the whole space"),
                       flags.resume, "resume with the --shard it was begun with");
   return std::move(before.state);
+}
+
+/// A stream begins before the answer is known, so nothing that is there may be lost to it.
+void check_stream(const Flags& flags, const Context& context) {
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(flags.stream, code)) return;
+  for (const std::string& other : {flags.model, flags.resume, context.common.output})
+    if (!other.empty() && std::filesystem::equivalent(flags.stream, other, code))
+      throw usage_error("is read or written by this command already", "--stream " + flags.stream,
+                        "name another file");
+  if (!context.common.force)
+    throw usage_error("exists already", "--stream " + flags.stream, "name a new file or add --force");
 }
 
 /// Says how far the work is: a line that is rewritten on a terminal, or JSON Lines.
@@ -108,7 +130,8 @@ class Progress {
         line_(kind.empty() && context.streams.err_is_terminal && !context.common.quiet),
         units_(units),
         done_before_(static_cast<double>(done_before)),
-        candidates_(solve::candidates(exploration.space().problem()).to_double()) {}
+        candidates_(solve::candidates(exploration.space().problem()).to_double() *
+                    static_cast<double>(units) / static_cast<double>(exploration.units())) {}
 
   void show(const space::Exploration::State& state, bool last) {
     if (!json_ && !line_) return;
@@ -168,8 +191,10 @@ Answer explore(const Flags& flags, const Context& context) {
   const auto units = shard ? exploration.shard(shard->first, shard->second) : exploration.shard(1, 1);
   std::ofstream stream;
   if (!flags.stream.empty()) {
+    check_stream(flags, context);
     stream.open(flags.stream, std::ios::binary);
-    if (!stream) throw usage_error("cannot be written", "--stream", "name a file or a named pipe");
+    if (!stream)
+      throw usage_error("cannot be written", "--stream " + flags.stream, "name a file or a named pipe");
   }
   Progress progress(flags.progress, exploration, units.size(),
                     static_cast<std::size_t>(std::count(state.done.begin(), state.done.end(), true)),
@@ -187,6 +212,8 @@ Answer explore(const Flags& flags, const Context& context) {
   exploration.run(state, units, threads, observer);
   progress.show(state, true);
   progress.end();
+  if (!flags.stream.empty() && !stream)
+    context.warn(fmt::format("--stream {}: could not be written to its end", flags.stream));
   return explore_answer(result_of(exploration, state, shard), flags.directory, context);
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "cli/match_view.h"
 #include "cli/output.h"
 #include "isoloop/pairs.h"
@@ -101,9 +102,31 @@ std::pair<std::size_t, std::size_t> read_shard(const std::string& text, const st
   return shard;
 }
 
+/// What the views read of an entry.
+void check_entry(const Json& entry, const std::string& file) {
+  const auto is = [&](const char* key, auto test) {
+    if (!entry.contains(key) || !test(entry.at(key)))
+      no_result(file, fmt::format("an entry of the front whose {} is damaged", key));
+  };
+  const auto of = [](auto test) {
+    return [test](const Json& object) {
+      return object.is_object() && std::all_of(object.begin(), object.end(), test);
+    };
+  };
+  is("loop", [](const Json& v) { return v.is_string(); });
+  is("arch", [](const Json& v) { return v.is_object(); });
+  is("dimensions", of([](const Json& v) { return v.is_number_integer(); }));
+  is("mismatch", of([](const Json& v) { return v.is_number(); }));
+  is("mismatch_exact", of([](const Json& v) { return v.is_string(); }));
+}
+
 void read_front(const Json& j, const std::string& file, ExploreResult& result) {
   for (const Json& entry : j.at("front")) {
     space::FrontPoint point{read_int(entry.at("index"), file), {}};
+    if (point.index < Int(0) ||
+        point.index >= parse_ratio(result.question.at("candidates").get<std::string>(), file).num())
+      no_result(file, fmt::format("a candidate {} beyond the last", point.index.str()));
+    check_entry(entry, file);
     for (const Json& measure : result.question.at("measures"))
       point.scores.push_back(
           read_score(entry.at("measures").at(measure.at("key").get<std::string>()), file));
@@ -112,15 +135,37 @@ void read_front(const Json& j, const std::string& file, ExploreResult& result) {
   }
 }
 
+/// A count of units; a damaged one must not size anything.
+std::size_t read_units(const Json& value, const std::string& file) {
+  constexpr std::int64_t most = 1 << 20;
+  const std::int64_t units = value.is_number_integer() ? value.get<std::int64_t>() : 0;
+  if (units < 1 || units > most) no_result(file, "units whose number is not from 1 to 1048576");
+  return static_cast<std::size_t>(units);
+}
+
+/// Points are visited or cut off; work that found candidates has a front.
+void check_sums(const ExploreResult& result, const std::string& file) {
+  const solve::Certificate& c = result.state.certificate;
+  Int sum = c.visited;
+  for (const auto& [by, points] : c.pruned) sum += points;
+  if (sum != c.points) no_result(file, "a space whose points are not those visited and cut off");
+  if (result.state.priced > result.state.without && result.state.front.points().empty())
+    no_result(file, "candidates without a front");
+}
+
 ExploreResult read_fields(const Json& j, const std::string& file) {
   ExploreResult result;
   result.question = j.at("question");
+  for (const char* key : {"baseline", "tolerance", "domains", "measures", "candidates", "problem"})
+    if (!result.question.contains(key)) no_result(file, fmt::format("a question without {}", key));
   if (j.contains("shard")) result.shard = read_shard(j.at("shard"), file);
   const Json& units = j.at("units");
-  result.blocks = units.at("blocks");
-  result.state.done = read_ranges(units.at("done"), units.at("total"), file);
-  if (result.blocks == 0 || result.state.done.size() % result.blocks != 0)
-    no_result(file, "units that are not whole passes over the blocks");
+  result.blocks = read_units(units.at("blocks"), file);
+  result.state.done = read_ranges(units.at("done"), read_units(units.at("total"), file), file);
+  // The question states both, so parts of two explorations never meet.
+  if (result.question.value("units", Json()) != Json({{"total", units.at("total")}, {"blocks", units.at("blocks")}}) ||
+      result.state.done.size() % result.blocks != 0)
+    no_result(file, "units that are not those of its question");
   const Json& space = j.at("space");
   solve::Certificate& c = result.state.certificate;
   c.points = read_int(space.at("points"), file);
@@ -131,7 +176,33 @@ ExploreResult read_fields(const Json& j, const std::string& file) {
   result.state.priced = j.at("priced");
   result.state.without = j.at("without_prediction");
   read_front(j, file, result);
+  check_sums(result, file);
   return result;
+}
+
+/// The integer problem as a fingerprint: what the domains and rules of a question do not say, the
+/// shapes of the loop among it, is in its polynomials.
+std::string problem_hash(const solve::Problem& problem) {
+  std::string text;
+  for (const solve::Variable& v : problem.variables) {
+    text += v.name;
+    for (const std::int64_t value : v.domain) text += fmt::format(" {}", value);
+    text += '\n';
+  }
+  for (const solve::Measure& m : problem.measures)
+    text += fmt::format("{} {} {}\n", m.name, m.target.str(), m.tolerance.str());
+  for (const solve::Rule& r : problem.rules)
+    text += fmt::format("{} {} {} {} {} {}\n", r.name, r.a, r.b, r.c, r.low.str(), r.high.str());
+  for (const solve::Case& c : problem.cases) {
+    text += c.multiplicity.str();
+    for (const Poly& value : c.values)
+      for (const auto& [exponents, coefficient] : value.terms()) {
+        text += ' ' + coefficient.str() + ':';
+        for (const std::uint8_t exponent : exponents) text += static_cast<char>('0' + exponent);
+      }
+    text += '\n';
+  }
+  return fnv1a(text);
 }
 
 bool of_loop(solve::Unknown unknown) {
@@ -190,6 +261,8 @@ Json question_json(const space::Exploration& exploration) {
   j["dimensions"]["depth"] = arch::depth(r.baseline);
   j["loop_shapes"] = exploration.space().problem().cases.size();
   j["candidates"] = solve::candidates(exploration.space().problem()).str();
+  j["problem"] = problem_hash(exploration.space().problem());
+  j["units"] = {{"total", exploration.units()}, {"blocks", exploration.blocks()}};
   j["measures"] = Json::array();
   for (const space::FrontMeasure& m : request.measures) {
     Json measure = {{"key", m.key}, {"unit", m.unit}, {"meaning", m.meaning}};

@@ -55,9 +55,14 @@ void check_shards(const std::vector<Part>& parts) {
   std::vector<std::string> lost;
   for (std::size_t i = 0; i < n; ++i)
     if (by_shard[i] == nullptr) lost.push_back(fmt::format("{}/{}", i + 1, n));
-  if (!lost.empty())
-    throw input_error(fmt::format("shard{} {} missing: {}", lost.size() == 1 ? "" : "s",
-                                  lost.size() == 1 ? "is" : "are", fmt::join(lost, ", ")),
+  constexpr std::size_t shown = 20;
+  const std::string more =
+      lost.size() > shown ? fmt::format(" and {} more", lost.size() - shown) : "";
+  const std::size_t missing = lost.size();
+  if (missing > shown) lost.resize(shown);
+  if (missing > 0)
+    throw input_error(fmt::format("shard{} {} missing: {}{}", missing == 1 ? "" : "s",
+                                  missing == 1 ? "is" : "are", fmt::join(lost, ", "), more),
                       "merge", "give the results of all shards");
 }
 
@@ -89,7 +94,7 @@ Action declare_merge(CLI::App& app) {
   return [flags](Context& context) {
     std::vector<Part> parts;
     for (const std::string& file : flags->files) {
-      parts.push_back({file, read_explore(read_text(file, context), file)});
+      parts.push_back({file, read_explore(read_result(file, context), file)});
       check_same_question(parts.front(), parts.back());
     }
     check_shards(parts);

@@ -32,15 +32,15 @@ struct Flags {
 };
 
 /// "0:12:2", "0:12" or "1,2,4".
-std::vector<std::int64_t> axis(const std::string& text, const std::string& option) {
+std::vector<std::int64_t> axis(const std::string& text, const std::string& option, std::int64_t least) {
   std::vector<std::int64_t> values;
   if (text.empty()) return values;
   const std::vector<std::string> range = split(text, ':');
   const auto whole = [&](const std::string& word) {
     const Ratio value = parse_ratio(word, option);
     constexpr std::int64_t most = 100'000;
-    if (!value.is_integer() || value < Ratio(0) || value > Ratio(most))
-      throw usage_error(fmt::format("'{}' is not a whole number from 0 to {}", word, most), option,
+    if (!value.is_integer() || value < Ratio(least) || value > Ratio(most))
+      throw usage_error(fmt::format("'{}' is not a whole number from {} to {}", word, least, most), option,
                         "write low:high, low:high:step or a list, e.g. 0:12:2 or 2,4,8");
     return value.num().to_int64();
   };
@@ -115,12 +115,12 @@ std::vector<Swept> crossed(const Flags& flags, const Context& context) {
   request.alignment = solve::parse_alignment("loose", "--align");
   flags.match.apply(request);
   check_axes_free(request);
-  space::Axes axes{axis(flags.depths, "--depth"),
-                   axis(flags.spans, "--span"),
-                   axis(flags.visits, "--visits"),
+  space::Axes axes{axis(flags.depths, "--depth", 1),
+                   axis(flags.spans, "--span", 0),
+                   axis(flags.visits, "--visits", 1),
                    {},
                    flags.starts == "all"};
-  if (!axes.all_starts) axes.starts = axis(flags.starts, "--start");
+  if (!axes.all_starts) axes.starts = axis(flags.starts, "--start", 1);
   return {{"", space::members(request, axes)}};
 }
 

@@ -84,7 +84,10 @@ int run_line(std::string line) {
   args.erase(args.begin());
   const auto ran = run_cli(args);
   INFO(ran.err);
-  CHECK(ran.err == "");
+  // emit says what a vocabulary that was added does to a pair; that is no failure.
+  std::istringstream said(ran.err);
+  for (std::string warning; std::getline(said, warning);)
+    CHECK(warning.starts_with("isoloop: warning: "));
   if (into != line.npos) std::ofstream(line.substr(into + 3), std::ios::binary) << ran.out;
   return ran.code();
 }

@@ -74,9 +74,10 @@ TEST_CASE("emit: a vocabulary that unmakes a pair is said, and so is a model giv
         std::string::npos);
   CHECK(ran.err.find("smelt-200m-e192-d12-s6x2 is no longer equal to its baseline: flops ") !=
         std::string::npos);
-  CHECK(ran.err.find("(tolerance 1.00 %); state vocab_size in the baseline's file before matching") !=
+  CHECK(ran.err.find("(tolerance 1 %); state vocab_size in the baseline's file before matching") !=
         std::string::npos);
-  std::vector<std::string> roles;
-  for (const auto& run : nlohmann::json::parse(ran.out)["runs"]) roles.push_back(run["role"]);
-  CHECK(roles == std::vector<std::string>{"baseline", "match", "control", "control"});
+  const auto json = nlohmann::json::parse(ran.out);
+  std::string roles;
+  for (const auto& run : json["runs"]) roles += run["role"].get<std::string>() + " ";
+  CHECK(roles == "baseline match control control ");
 }

@@ -115,6 +115,18 @@ TEST_CASE("emit: every directory holds the architecture, and it reads back the s
         std::string::npos);
 }
 
+TEST_CASE("emit: numbers are decimal, whatever they begin with") {
+  const Folder folder;
+  CHECK(run_cli({"emit", "smelt-200m-e192", "--to", "hf", "--vocab", "032000", "-o", folder / "a"})
+            .code() == 0);
+  CHECK(text_of(folder / "a/README.md").find("3,872,226,560") != std::string::npos);
+  CHECK(text_of(folder / "a/run.json").find("\"vocab_size\": 32000") != std::string::npos);
+  CHECK(run_cli({"emit", "smelt-200m-e192", "--to", "hf", "--vocab", "0x7d00", "-o", folder / "b"})
+            .err.starts_with("isoloop: --vocab: cannot read '0x7d00' as a number\n"));
+  CHECK(run_cli({"emit", "smelt-200m-e192", "--to", "hf", "--vocab", "0", "-o", folder / "b"}).err ==
+        "isoloop: --vocab: '0' is not a positive number\n  hint: write e.g. --vocab 8\n");
+}
+
 TEST_CASE("emit: sizes that do not shard are refused with those that do") {
   CHECK(refusal(model(), {3, 1, 1}) ==
         "--tp: 3 tensor-parallel ranks do not divide heads 8, kv heads 2, expert size 32\n"

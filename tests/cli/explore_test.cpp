@@ -141,6 +141,62 @@ TEST_CASE("lost, doubled, unfinished and foreign shards are named") {
         "  hint: give a file written by isoloop explore --format json\n");
 }
 
+TEST_CASE("damaged results are refused by name, and parts of other questions") {
+  const TempFolder folder;
+  const WorkingFolder here(folder.path());
+  const std::string small = "explore smelt-200m-e192 --fix top-k=8 --loop middle --format json ";
+  folder.write("s1.json", run_cli(words(small + "--fix depth=12 --shard 1/2")).out);
+  folder.write("s2.json", run_cli(words(small + "--fix depth=12 --shard 2/2")).out);
+  folder.write("deep.json", run_cli(words(small + "--fix depth=10 --shard 2/2")).out);
+  folder.write("start.json", run_cli(words(small + "--fix depth=12 --free start --shard 2/2")).out);
+  const auto complaint = [&](const std::string& command) {
+    const test::Ran ran = run_cli(words(command));
+    CHECK(ran.code() == 2);
+    CHECK(ran.out.empty());
+    return ran.err.substr(0, ran.err.find('\n'));
+  };
+  CHECK(complaint("merge s1.json deep.json").starts_with(
+      "isoloop: deep.json: answers another question than s1.json: "));
+  CHECK(complaint("merge s1.json start.json").starts_with(
+      "isoloop: start.json: answers another question than s1.json: "));
+  CHECK(complaint(small + "--fix depth=12 --shard 2/2 --resume deep.json")
+            .starts_with("isoloop: deep.json: answers another question: "));
+  const auto damaged = [&](const std::string& pointer, const json& value) {
+    auto j = nlohmann::ordered_json::parse(folder.read("s1.json"));
+    j[nlohmann::ordered_json::json_pointer(pointer)] = value;
+    folder.write("bad.json", j.dump());
+    const std::string merged = complaint("merge bad.json s2.json");
+    CHECK(complaint(small + "--fix depth=12 --shard 1/2 --resume bad.json") == merged);
+    return merged;
+  };
+  CHECK(damaged("/units/total", -1) == "isoloop: bad.json: units whose number is not from 1 to 1048576");
+  CHECK(damaged("/units/total", 3) == "isoloop: bad.json: has no units 4");
+  CHECK(damaged("/units/blocks", 3) == "isoloop: bad.json: units that are not those of its question");
+  CHECK(damaged("/front/0/index", "-1") == "isoloop: bad.json: a candidate -1 beyond the last");
+  CHECK(damaged("/front/0/loop", 1) ==
+        "isoloop: bad.json: an entry of the front whose loop is damaged");
+  CHECK(damaged("/front/0/dimensions/hidden", "x") ==
+        "isoloop: bad.json: an entry of the front whose dimensions is damaged");
+  CHECK(damaged("/front", json::array()) == "isoloop: bad.json: candidates without a front");
+  CHECK(damaged("/space/points", "7") ==
+        "isoloop: bad.json: a space whose points are not those visited and cut off");
+}
+
+TEST_CASE("a stream replaces nothing that is there") {
+  const TempFolder folder;
+  const WorkingFolder here(folder.path());
+  const std::string small = "explore smelt-200m-e192 --fix depth=12 --fix top-k=8 --loop middle ";
+  folder.write("there.jsonl", "mine");
+  const test::Ran ran = run_cli(words(small + "--stream there.jsonl"));
+  CHECK(ran.code() == 2);
+  CHECK(ran.err == "isoloop: --stream there.jsonl: exists already\n  hint: name a new file or add --force\n");
+  CHECK(folder.read("there.jsonl") == "mine");
+  CHECK(run_cli(words(small + "--stream there.jsonl --force")).code() == 0);
+  const test::Ran full = run_cli(words(small + "--stream /dev/full"));
+  CHECK(full.code() == 0);
+  CHECK(full.err == "isoloop: warning: --stream /dev/full: could not be written to its end\n");
+}
+
 TEST_CASE("wrong options of explore are complained about in full") {
   const TempFolder folder;
   const WorkingFolder here(folder.path());

@@ -143,6 +143,9 @@ TEST_CASE("a sweep refuses axes that mean nothing") {
         "isoloop: --loop: a sweep repeats blocks of layers, not layer by layer\n"
         "  hint: isoloop match takes this loop\n");
   CHECK(run_cli({"sweep", "smelt-200m-e64", "--span", "13"}).code() == 2);
+  CHECK(run_cli({"sweep", "smelt-200m-e64", "--depth", "0"}).err ==
+        "isoloop: --depth: '0' is not a whole number from 1 to 100000\n"
+        "  hint: write low:high, low:high:step or a list, e.g. 0:12:2 or 2,4,8\n");
   CHECK(run_cli({"sweep", "paper-spam"}).code() == 2);
 }
 
