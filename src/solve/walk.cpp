@@ -235,13 +235,13 @@ void add(Certificate& sum, const Certificate& part) {
   sum.points += part.points;
   sum.visited += part.visited;
   sum.nodes += part.nodes;
-  for (const auto& [by, points] : part.pruned) {
+  for (const auto& cut : part.pruned) {
     const auto known = std::find_if(sum.pruned.begin(), sum.pruned.end(),
-                                    [&](const auto& entry) { return entry.first == by; });
+                                    [&](const auto& entry) { return entry.first == cut.first; });
     if (known == sum.pruned.end())
-      sum.pruned.emplace_back(by, points);
+      sum.pruned.emplace_back(cut.first, cut.second);
     else
-      known->second += points;
+      known->second += cut.second;
   }
 }
 

@@ -52,7 +52,8 @@ json parsed(const TempFolder& folder, const std::string& name) {
 
 TEST_CASE("every kind of result becomes a page, Markdown, CSV, text and SVG") {
   const TempFolder folder;
-  for (const auto& [kind, file] : every_result(folder)) {
+  for (const auto& result : every_result(folder)) {
+    const std::string kind = result.first, file = result.second;
     CAPTURE(kind);
     const auto page = run_cli({"report", file, "-o", folder / (kind + ".html")});
     CHECK(page.code() == 0);
