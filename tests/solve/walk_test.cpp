@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "arch/examples.h"
 #include "isoloop/solve.h"
 #include "support/brute_force.h"
 #include "support/match_oracle.h"
@@ -112,21 +113,12 @@ TEST_CASE("a candidate beyond the last is a fault") {
 
 TEST_CASE("a matching space reads its candidates as the matcher does") {
   MatchRequest request;
-  arch::Architecture& model = request.baseline;
-  model.name = "small";
+  arch::Architecture& model = request.baseline = arch::test::one_segment(8);
   model.hidden = 512;
   model.vocab = 1000;
-  arch::Segment s;
-  s.name = "layers";
-  s.layers = 8;
-  s.attention.heads = 8;
-  s.attention.kv_heads = 4;
-  s.attention.head_size = 64;
-  s.ffn.moe = true;
-  s.ffn.experts = 32;
-  s.ffn.top_k = 4;
-  s.ffn.expert_size = 192;
-  model.segments.push_back(s);
+  arch::Segment& s = model.segments.front();
+  s.attention = {.heads = 8, .kv_heads = 4, .head_size = 64};
+  s.ffn = {.moe = true, .experts = 32, .top_k = 4, .expert_size = 192};
   request.alignment = parse_alignment("loose", "test");
   request.budgets = {{cost::Budget::flops, Ratio(3, 100)}, {cost::Budget::params, Ratio(3, 100)}};
   const MatchResult matched = match(request);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "arch/examples.h"
 #include "isoloop/space.h"
 
 namespace isoloop::space {
@@ -15,22 +16,9 @@ namespace {
 /// 4 layers, hidden 64, 4 heads x 16, 8 experts of 32, top-2; a few values of everything.
 ExploreRequest small_request(const std::vector<std::string>& measures) {
   ExploreRequest request;
-  arch::Architecture& a = request.match.baseline;
-  a.name = "small";
-  a.hidden = 64;
+  arch::Architecture& a = request.match.baseline = arch::test::one_segment(4);
   a.vocab = 100;
   a.context = 64;
-  arch::Segment s;
-  s.name = "layers";
-  s.layers = 4;
-  s.attention.heads = 4;
-  s.attention.kv_heads = 2;
-  s.attention.head_size = 16;
-  s.ffn.moe = true;
-  s.ffn.experts = 8;
-  s.ffn.top_k = 2;
-  s.ffn.expert_size = 32;
-  a.segments.push_back(s);
   using solve::Unknown;
   request.match.alignment = solve::parse_alignment("hidden=16,expert=8,head=16,experts=4", "test");
   request.match.budgets = {{cost::Budget::flops, Ratio(1, 4)}, {cost::Budget::params, Ratio(1, 4)}};
